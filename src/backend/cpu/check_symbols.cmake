@@ -1,0 +1,22 @@
+# Fails if a target's object holds a function that another object may hold as well: the linker keeps one copy, and it
+# could be the one with instructions that a machine does not have.
+#   cmake -DNM=nm -DOBJECTS=a.o;b.o -P check_symbols.cmake
+set(checked 0)
+foreach(object IN LISTS OBJECTS)
+  if(NOT object MATCHES "/targets/([a-z0-9]+)\\.cpp")
+    continue()
+  endif()
+  set(isa ${CMAKE_MATCH_1})
+  execute_process(COMMAND ${NM} --demangle --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[0-9a-f]+ W [^\n]+" shared "${symbols}")
+  foreach(symbol IN LISTS shared)
+    string(TOLOWER "${symbol}" lower)
+    if(NOT lower MATCHES "[^a-z0-9]${isa}leaf")
+      message(SEND_ERROR "${isa}: ${symbol}")
+    endif()
+  endforeach()
+  math(EXPR checked "${checked} + 1")
+endforeach()
+if(checked EQUAL 0)
+  message(SEND_ERROR "no target among the objects")
+endif()

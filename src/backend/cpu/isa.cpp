@@ -1,0 +1,83 @@
+#include "backend/cpu/isa.h"
+
+#include <cstdlib>
+
+#include "backend/cpu/targets/targets.h"
+
+namespace tempo9::backend::cpu {
+namespace {
+
+struct Isa {
+  std::string_view name;
+  bool (*runs_here)();
+  const Kernels& (*kernels)();
+};
+
+#if defined(__x86_64__)
+// These questions include whether the operating system saves the registers.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vnni");
+}
+bool has_avx512bf16() {
+  return has_avx512() && __builtin_cpu_supports("avx512bf16");
+}
+
+const Kernels& avx512bf16_kernels() {
+  static const Kernels kernels = [] {
+    Kernels k = kAvx512Kernels;
+    k.name = "avx512bf16";
+    k.kv[static_cast<int>(KvType::kBF16)] = kAvx512Bf16Store;
+    return k;
+  }();
+  return kernels;
+}
+#endif
+
+// The fastest first.
+constexpr Isa kIsas[] = {
+#if defined(__x86_64__)
+    {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
+    {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
+    {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},
+#endif
+    {"scalar", [] { return true; }, []() -> const Kernels& { return kScalarKernels; }},
+};
+
+// The names for which `wanted` is true, in a sentence.
+template <class Wanted>
+std::string list_names(Wanted wanted) {
+  std::string names;
+  for (const Isa& isa : kIsas)
+    if (wanted(isa)) names += fmt::format("{}{}", names.empty() ? "" : ", ", isa.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<const Kernels*> runnable_kernels() {
+  std::vector<const Kernels*> tables;
+  for (const Isa& isa : kIsas)
+    if (isa.runs_here()) tables.push_back(&isa.kernels());
+  return tables;
+}
+
+Result<const Kernels*> choose_kernels(std::string_view name) {
+  if (name.empty())
+    if (const char* forced = std::getenv("TEMPO9_CPU_ISA")) name = forced;
+  if (name.empty()) return runnable_kernels().front();
+  for (const Isa& isa : kIsas) {
+    if (isa.name != name) continue;
+    if (isa.runs_here()) return &isa.kernels();
+    return fail(ErrorCode::kUnsupported, "this machine has no CPU instruction set '{}'; it can run: {}", name,
+                list_names([](const Isa& i) { return i.runs_here(); }));
+  }
+  return fail(ErrorCode::kInvalidArgument, "unknown CPU instruction set '{}'; this build has: {}", name,
+              list_names([](const Isa&) { return true; }));
+}
+
+}  // namespace tempo9::backend::cpu

@@ -1,0 +1,193 @@
+// out[row][n] = sum over k of weight[n][k] * input[row][k], for every format and leaf.
+//
+// The contract that fixes the bits of one result, whatever rows, threads or leaf compute it:
+//   Blocks of 32 columns ascending. In a block, D is an exact integer sum of products of levels. Then
+//     one scale:   sum = fma(w.scale * x.scale, D, sum); with a minimum, sum = fma(w.minimum, x.sum, sum)
+//     two scales:  both = fma(w.scale1, D1, w.scale0 * D0); with minima, both = fma(w.minimum1, M1,
+//                  fma(w.minimum0, M0, both)), M being ActivationBlock::minus128;
+//                  sum = fma(both, x.scale, sum)
+//   Unquantised formats: columns ascending, sum = fma(x, w, sum).
+//   At the end, once: sum + bias, and then out + that.
+// A result depends on its own row only; threads share panels, never columns. Tile sizes, prefetching and the
+// order of tiles are free.
+#pragma once
+#include "backend/cpu/kernels.h"
+
+namespace tempo9::backend::cpu {
+
+// Bytes of weights asked for in advance when they are probably read from memory. Without it, few rows run at
+// half the memory's speed: the products keep the core from looking ahead far enough.
+inline constexpr int kPrefetchAhead = 2048;
+
+// One panel and a few rows.
+struct Tile {
+  const uint8_t* panel;
+  int columns;
+  const std::byte* input;
+  size_t input_stride;
+  float* out;
+  size_t out_stride;
+  const float* bias;
+  bool add;
+};
+
+template <class Format, class L>
+[[gnu::always_inline]] inline typename L::Floats accumulate(const DecodedBlock<L>& w,
+                                                            const ActivationBlock& x,
+                                                            typename L::Floats sum) {
+  constexpr int kMax = Format::kMaxLevel, kOffset = Format::kOffset;
+  if constexpr (Format::kScales == 1) {
+    const auto d = L::template dot<8, kMax, kOffset>(w.quads, x.levels, x.minus128);
+    sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d), sum);
+    if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
+    return sum;
+  } else {
+    const auto d0 = L::template dot<4, kMax, kOffset>(w.quads, x.levels, x.minus128);
+    const auto d1 = L::template dot<4, kMax, kOffset>(w.quads + 4, x.levels + 16, x.minus128 + 1);
+    auto both = L::fma(w.scale[1], L::to_floats(d1), L::mul(w.scale[0], L::to_floats(d0)));
+    if constexpr (Format::kMinima == 2) {
+      for (int half = 0; half < 2; ++half)
+        both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
+    }
+    return L::fma(both, L::set(x.scale), sum);
+  }
+}
+
+template <class L, int Rows, int Parts>
+using TileSums = typename L::Floats[Parts][Rows];
+
+// Parts * L::kLanes weight rows from `row` of the panel on, by Rows rows of activation blocks.
+template <class Format, class L, int Rows, int Parts, bool kFromMemory>
+[[gnu::always_inline]] inline void sum_blocks(const Tile& tile, int row, TileSums<L, Rows, Parts>& sum) {
+  constexpr int kBlocks = Format::Block::kColumns / kBlockColumns;
+  constexpr int kStep = Format::kUnitBytes / kBlocks;
+  const uint8_t* unit = tile.panel;
+  const std::byte* input = tile.input;
+  for (int u = 0; u < tile.columns / Format::Block::kColumns; ++u, unit += Format::kUnitBytes)
+    for (int b = 0; b < kBlocks; ++b, input += sizeof(ActivationBlock)) {
+      if constexpr (kFromMemory)
+        for (int i = 0; i < kStep; i += 64) __builtin_prefetch(unit + kPrefetchAhead + b * kStep + i);
+#pragma GCC unroll 4
+      for (int p = 0; p < Parts; ++p) {
+        DecodedBlock<L> weights;
+        Format::template decode<L>(unit, b, row + p * L::kLanes, weights);
+#pragma GCC unroll 8
+        for (int r = 0; r < Rows; ++r) {
+          const auto* x = reinterpret_cast<const ActivationBlock*>(input + r * tile.input_stride);
+          sum[p][r] = accumulate<Format, L>(weights, *x, sum[p][r]);
+        }
+      }
+    }
+}
+
+// The same by rows of floats.
+template <class Format, class L, int Rows, int Parts>
+[[gnu::always_inline]] inline void sum_floats(const Tile& tile, int row, TileSums<L, Rows, Parts>& sum) {
+  const uint8_t* unit = tile.panel;
+  for (int k = 0; k < tile.columns; ++k, unit += Format::kUnitBytes) {
+    typename L::Floats weights[Parts];
+    for (int p = 0; p < Parts; ++p) weights[p] = Format::template load<L>(unit, row + p * L::kLanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const auto x = L::set(reinterpret_cast<const float*>(tile.input + r * tile.input_stride)[k]);
+#pragma GCC unroll 4
+      for (int p = 0; p < Parts; ++p) sum[p][r] = L::fma(x, weights[p], sum[p][r]);
+    }
+  }
+}
+
+template <class Format, class L, int Rows, int Parts, bool kFromMemory>
+void compute_tile(const Tile& tile, int row) {
+  TileSums<L, Rows, Parts> sum;
+  for (int p = 0; p < Parts; ++p)
+    for (int r = 0; r < Rows; ++r) sum[p][r] = L::zero();
+  if constexpr (kIsFloats<Format>)
+    sum_floats<Format, L, Rows, Parts>(tile, row, sum);
+  else
+    sum_blocks<Format, L, Rows, Parts, kFromMemory>(tile, row, sum);
+  for (int p = 0; p < Parts; ++p)
+    for (int r = 0; r < Rows; ++r) {
+      const int n = row + p * L::kLanes;
+      float* out = tile.out + r * tile.out_stride + n;
+      auto result = sum[p][r];
+      if (tile.bias != nullptr) result = L::add(result, L::load(tile.bias + n));
+      if (tile.add) result = L::add(L::load(out), result);
+      L::store(out, result);
+    }
+}
+
+// Few rows take several parts of the panel at once, to have enough independent sums.
+template <class Format, class L, int Rows>
+constexpr int parts_of_tile() {
+  constexpr int kAll = kPanelRows / L::kLanes < 4 ? kPanelRows / L::kLanes : 4;
+  return kIsFloats<Format> || Rows * 2 <= L::kTileRows ? kAll : 1;
+}
+
+template <class Format, class L, int Rows, bool kFromMemory>
+void compute_panel(const Tile& tile) {
+  constexpr int kParts = parts_of_tile<Format, L, Rows>();
+  for (int row = 0; row < kPanelRows; row += kParts * L::kLanes)
+    compute_tile<Format, L, Rows, kParts, kFromMemory>(tile, row);
+}
+
+// `rows` at most Rows.
+template <class Format, class L, int Rows = L::kTileRows>
+void compute_rows(const Tile& tile, int rows, bool from_memory) {
+  if constexpr (Rows > 0) {
+    if (rows < Rows)
+      compute_rows<Format, L, Rows - 1>(tile, rows, from_memory);
+    else if (Rows < L::kTileRows || from_memory)
+      compute_panel<Format, L, Rows, true>(tile);
+    else
+      compute_panel < Format, L, Rows, Rows<L::kTileRows>(tile);
+  }
+}
+
+// The last panel of a matrix whose rows are no multiple of 16: computed aside, so that nothing is read or
+// written beyond the outputs.
+template <class Format, class L>
+void compute_partial_panel(Tile tile, int rows, int valid, bool from_memory) {
+  float out[L::kTileRows * kPanelRows], bias[kPanelRows];
+  const Tile target = tile;
+  const size_t bytes = sizeof(float) * static_cast<size_t>(valid);
+  std::memset(out, 0, sizeof out);
+  std::memset(bias, 0, sizeof bias);
+  if (tile.add)
+    for (int r = 0; r < rows; ++r)
+      std::memcpy(out + r * kPanelRows, target.out + r * target.out_stride, bytes);
+  if (tile.bias != nullptr) {
+    std::memcpy(bias, target.bias, bytes);
+    tile.bias = bias;
+  }
+  tile.out = out;
+  tile.out_stride = kPanelRows;
+  compute_rows<Format, L>(tile, rows, from_memory);
+  for (int r = 0; r < rows; ++r) std::memcpy(target.out + r * target.out_stride, out + r * kPanelRows, bytes);
+}
+
+template <class Format, class L>
+void linear(const LinearTask& task) {
+  const size_t panel_bytes = static_cast<size_t>(task.columns / Format::Block::kColumns) * Format::kUnitBytes;
+  for (int r = 0; r < task.rows; r += L::kTileRows) {
+    const int rows = task.rows - r < L::kTileRows ? task.rows - r : L::kTileRows;
+    for (int p = task.first_panel; p < task.last_panel; ++p) {
+      const int first_output = p * kPanelRows, valid = task.outputs - first_output;
+      const Tile tile{
+          .panel = task.panels + static_cast<size_t>(p) * panel_bytes,
+          .columns = task.columns,
+          .input = task.input + static_cast<size_t>(r) * task.input_stride,
+          .input_stride = task.input_stride,
+          .out = task.out + static_cast<size_t>(r) * task.out_stride + first_output,
+          .out_stride = task.out_stride,
+          .bias = task.bias == nullptr ? nullptr : task.bias + first_output,
+          .add = task.add,
+      };
+      if (valid < kPanelRows)
+        compute_partial_panel<Format, L>(tile, rows, valid, r == 0);
+      else
+        compute_rows<Format, L>(tile, rows, r == 0);
+    }
+  }
+}
+
+}  // namespace tempo9::backend::cpu

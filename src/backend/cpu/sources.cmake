@@ -1,0 +1,26 @@
+# The CPU device. Each target is one translation unit, and the only one that is compiled for its instruction set.
+set(TEMPO9_CPU_SOURCES
+  cpu/attention.cpp cpu/attention_plan.cpp cpu/cpu_kernels.cpp cpu/experts.cpp cpu/isa.cpp cpu/linear.cpp
+  cpu/panel_formats.cpp
+  cpu/panel_weight.cpp cpu/recurrent.cpp cpu/rows.cpp
+  cpu/targets/scalar.cpp)
+
+set(TEMPO9_AVX2 -mavx2 -mfma -mf16c)
+set(TEMPO9_AVX512 ${TEMPO9_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mprefer-vector-width=512)
+# The warnings come from the compiler's own intrinsics.
+set(TEMPO9_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized -Wno-uninitialized -Wno-psabi)
+# Kernels are optimised whenever anything is, but for the sanitizers, which would take minutes to compile.
+if(NOT TEMPO9_SANITIZE)
+  list(APPEND TEMPO9_KERNEL_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)
+endif()
+function(tempo9_cpu_target file)
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${TEMPO9_KERNEL_OPTIONS};${ARGN}")
+endfunction()
+
+tempo9_cpu_target(cpu/targets/scalar.cpp)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  list(APPEND TEMPO9_CPU_SOURCES cpu/targets/avx2.cpp cpu/targets/avx512.cpp cpu/targets/avx512bf16.cpp)
+  tempo9_cpu_target(cpu/targets/avx2.cpp ${TEMPO9_AVX2})
+  tempo9_cpu_target(cpu/targets/avx512.cpp ${TEMPO9_AVX512})
+  tempo9_cpu_target(cpu/targets/avx512bf16.cpp ${TEMPO9_AVX512} -mavx512bf16)
+endif()

@@ -1,0 +1,27 @@
+// Instantiates everything for one leaf.
+#pragma once
+#include "backend/cpu/attention.h"
+#include "backend/cpu/delta.h"
+#include "backend/cpu/linear.h"
+#include "backend/cpu/rows.h"
+#include "backend/cpu/targets/targets.h"
+
+namespace tempo9::backend::cpu {
+
+template <class L, class... Formats>
+consteval Kernels make_kernels(const char* name, FormatList<Formats...>) {
+  return {
+      .name = name,
+      .prepare_row = prepare_row<L>,
+      .quantise_row = quantise_row<L>,
+      .activate_row = activate_row<L>,
+      .softcap_row = softcap_row<L>,
+      .delta_columns = delta_columns<L>,
+      .rotate_row = rotate_row<L>,
+      .linear = {linear<Formats, L>...},
+      .kv = {AttentionKernel<L, FloatStore>::table(), AttentionKernel<L, HalfStore>::table(),
+             AttentionKernel<L, BfloatStore>::table()},
+  };
+}
+
+}  // namespace tempo9::backend::cpu

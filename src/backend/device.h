@@ -1,0 +1,127 @@
+// The only way to compute. Drawn for a GPU: memory has no host pointer, work is submitted and finishes later.
+//   Device   makes everything below; one per process and kind.
+//   Buffer   device memory of a fixed size.
+//   Slab     a buffer from which KV pages are cut; allocated when tokens come, given back when empty.
+//   Weight   a matrix (or a stack of expert matrices) in the layout the device likes; rows of it are outputs.
+//   Stream   work in order; submit, upload and download do not block.
+// Threads: a Device's methods from any thread; a Stream from one at a time. Ownership: unique_ptr throughout;
+// the device outlives what it made, and a buffer, weight or slab outlives the work that names it (destroy it
+// after synchronize()).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/ops.h"
+#include "base/result.h"
+#include "quant/formats.h"
+
+namespace tempo9::backend {
+
+class Buffer {
+ public:
+  explicit Buffer(size_t bytes) : bytes_(bytes) {}
+  virtual ~Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+};
+
+class Weight {
+ public:
+  Weight(quant::Format format, int rows, int columns, int count)
+      : format_(format), rows_(rows), columns_(columns), count_(count) {}
+  virtual ~Weight() = default;
+  Weight(const Weight&) = delete;
+  Weight& operator=(const Weight&) = delete;
+  quant::Format format() const { return format_; }
+  int rows() const { return rows_; }        // outputs
+  int columns() const { return columns_; }  // inputs
+  int count() const { return count_; }      // matrices in the stack: 1, or the number of experts
+  virtual size_t resident_bytes() const = 0;
+
+ private:
+  quant::Format format_;
+  int rows_, columns_, count_;
+};
+
+// A matrix as it stands in a file.
+struct WeightSource {
+  quant::Format format;
+  int rows, columns, count = 1;
+  std::span<const uint8_t> bytes;  // row after row; must stay readable until load_weight() returns
+};
+
+// Slabs by number, as kernels see them: a page is (slab, place in it). Entries may be set while work runs if
+// that work does not use them.
+class SlabTable {
+ public:
+  virtual ~SlabTable() = default;
+  virtual void set(int index, Buffer* slab) = 0;  // null: the slab is gone
+  virtual int capacity() const = 0;
+};
+
+// A point in a stream's work.
+struct Event {
+  uint64_t number = 0;
+};
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Appends an operation. Its views, weights and tables must stay alive until it has run.
+  virtual void submit(const Op& op) = 0;
+  // Appends a copy to the device; `source` is copied before the call returns.
+  virtual void upload(const View& target, std::span<const std::byte> source) = 0;
+  // Appends a copy to the host; `target` holds the values after the next synchronize() (or wait()), and
+  // anything before.
+  virtual void download(std::span<std::byte> target, const View& source) = 0;
+
+  virtual Event record() = 0;
+  virtual bool reached(Event event) const = 0;
+  virtual void wait(Event event) = 0;  // the caller waits until the event is reached
+  // This stream's later work waits for another stream's event.
+  virtual void wait_for(Stream& other, Event event) = 0;
+  // Waits for everything. An error of the device (never of a request) is reported here, once.
+  virtual Status synchronize() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;    // "cpu"
+  virtual std::string description() const = 0;  // "cpu (avx2, 2 threads)"
+
+  virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes) = 0;  // zeroed
+  virtual Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) = 0;
+  virtual std::unique_ptr<SlabTable> create_slab_table(int capacity) = 0;
+  virtual std::unique_ptr<Stream> create_stream() = 0;
+
+  // Bytes that one layer's keys and values of one page (64 tokens) take; a multiple of 64. kUnsupported names
+  // the type.
+  virtual Result<size_t> kv_layer_bytes(const KvShape& shape) const = 0;
+  // Whether the device runs this kind of operation; asked when a model loads, so a gap is named then and
+  // nothing falls back in silence.
+  virtual bool supports(OpKind kind) const = 0;
+  // Bytes of working memory the device keeps for itself. Buffers and weights know their own size.
+  virtual size_t scratch_bytes() const = 0;
+};
+
+struct DeviceOptions {
+  int threads = 0;  // 0: one per core
+  std::string isa;  // cpu: force one leaf ("scalar", "avx2", "avx512"); empty: the best this machine has, or
+                    // TEMPO9_CPU_ISA
+};
+
+// The list of devices of this build; backends.cpp.
+std::vector<std::string_view> device_names();
+Result<std::unique_ptr<Device>> create_device(std::string_view name, const DeviceOptions& options);
+
+}  // namespace tempo9::backend

@@ -1,0 +1,58 @@
+// A bounded queue of work and the thread that runs it, in order. One producer.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "backend/host/host_device.h"
+
+namespace tempo9::backend {
+
+class HostStream final : public Stream {
+ public:
+  // `kernels` run one call at a time; `turn` is the lock that streams of one device share for that.
+  HostStream(HostKernels& kernels, std::mutex& turn, HostPolicy policy);
+  ~HostStream() override;
+
+  void submit(const Op& op) override;
+  void upload(const View& target, std::span<const std::byte> source) override;
+  void download(std::span<std::byte> target, const View& source) override;
+  Event record() override { return Event{submitted_.load(std::memory_order_relaxed)}; }
+  bool reached(Event event) const override {
+    return completed_.load(std::memory_order_acquire) >= event.number;
+  }
+  void wait(Event event) override;
+  void wait_for(Stream& other, Event event) override;
+  Status synchronize() override;
+
+ private:
+  enum class Kind : uint8_t { kOp, kUpload, kDownload, kWaitFor, kStop };
+  // One place of the ring. Kept and reused, so that a step allocates nothing once the ring has been round.
+  struct Task {
+    Kind kind = Kind::kStop;
+    Op op;
+    View view;
+    std::vector<std::byte> bytes;
+    std::span<std::byte> target;
+    HostStream* other = nullptr;
+    Event event;
+  };
+
+  Task& next_place();
+  void publish();
+  void release_until(uint64_t number);
+  void work();
+  void run(Task& task);
+
+  HostKernels& kernels_;
+  std::mutex& turn_;
+  const HostPolicy policy_;
+  std::vector<Task> ring_;
+  std::atomic<uint64_t> submitted_{0};  // tasks in the ring so far
+  std::atomic<uint64_t> released_{0};   // tasks the worker may start
+  std::atomic<uint64_t> completed_{0};
+  std::thread worker_;
+};
+
+}  // namespace tempo9::backend
