@@ -1,0 +1,153 @@
+#include "model/weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace tempo9::model {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+// Parts of a file that the text model does not use: vision and audio towers, and inverse frequencies that old
+// converters stored.
+constexpr std::array<std::string_view, 6> kIgnoredPrefixes = {
+    "v.", "a.", "mm.", "resampler.", "rope_factors_", "audio."};
+constexpr std::array<std::string_view, 2> kIgnoredSuffixes = {".attn.rotary_emb.inv_freq", ".attn_rot_embd"};
+
+bool ignorable(std::string_view name) {
+  return std::any_of(kIgnoredPrefixes.begin(), kIgnoredPrefixes.end(),
+                     [&](auto p) { return name.starts_with(p); }) ||
+         std::any_of(kIgnoredSuffixes.begin(), kIgnoredSuffixes.end(),
+                     [&](auto s) { return name.ends_with(s); });
+}
+
+std::string shape_text(std::span<const uint64_t> shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+bool shape_fits(const gguf::Tensor& tensor, const std::vector<uint64_t>& wanted) {
+  for (size_t i = 0; i < tensor.shape.size(); ++i)
+    if (tensor.shape[i] != (i < wanted.size() ? wanted[i] : 1)) return false;
+  return true;
+}
+
+Status check_tensor(const gguf::Tensor& tensor, const TensorSlot& slot) {
+  if (!shape_fits(tensor, slot.shape))
+    return fail(ErrorCode::kCorrupt, "tensor '{}' has shape {}, expected {}", slot.name,
+                shape_text({tensor.shape.data(), static_cast<size_t>(tensor.dimensions)}),
+                shape_text(slot.shape));
+  if (quant::find_format(tensor.type) == nullptr)
+    return fail(ErrorCode::kUnsupported, "tensor '{}' has the format {}, which is not supported", slot.name,
+                quant::type_name(tensor.type));
+  return {};
+}
+
+size_t vector_bytes(const gguf::Tensor& tensor) {
+  return (tensor.columns() * tensor.rows() * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void decode(const gguf::Tensor& tensor, HostVector& values) {
+  values.resize(static_cast<size_t>(tensor.columns() * tensor.rows()));
+  quant::decode_row(quant::find_format(tensor.type)->format, tensor.data.data(), values.size(),
+                    values.data());
+}
+
+// The rows of `part`, one after the other, in `out`.
+void take_rows(const gguf::Tensor& tensor, const RowPart& part, std::vector<uint8_t>& out) {
+  const size_t row_bytes = tensor.data.size() / tensor.rows();
+  out.clear();
+  for (uint64_t row = part.first; row < tensor.rows(); row += part.period) {
+    const auto begin = tensor.data.begin() + static_cast<ptrdiff_t>(row * row_bytes);
+    out.insert(out.end(), begin, begin + static_cast<ptrdiff_t>(part.length * row_bytes));
+  }
+}
+
+Result<Matrix> load_matrix(const gguf::Tensor& tensor, const RowPart& part, backend::Device& device) {
+  constexpr uint64_t kMost = std::numeric_limits<int>::max();
+  if (tensor.columns() > kMost || tensor.shape[1] > kMost || tensor.shape[2] > kMost)
+    return fail(ErrorCode::kUnsupported, "tensor '{}' is too large", tensor.name);
+  backend::WeightSource source{quant::find_format(tensor.type)->format, static_cast<int>(tensor.shape[1]),
+                               static_cast<int>(tensor.columns()), static_cast<int>(tensor.shape[2]),
+                               tensor.data};
+  std::vector<uint8_t> rows;
+  if (part.period != 0) {
+    take_rows(tensor, part, rows);
+    source.bytes = rows;
+    source.rows = static_cast<int>(tensor.shape[1] / part.period * part.length);
+  }
+  auto weight = device.load_weight(source);
+  if (!weight) return fail(weight.error().code, "tensor '{}': {}", tensor.name, weight.error().message);
+  if (tensor.file != nullptr) tensor.file->drop(tensor.data);
+  return weight;
+}
+
+}  // namespace
+
+std::string LayerSlots::name(std::string_view part) const {
+  return fmt::format("blk.{}.{}", layer_, part);
+}
+
+void LayerSlots::add(std::string_view part_name, std::vector<uint64_t> shape,
+                     std::variant<Matrix*, Vector*, HostVector*> target, bool required, RowPart part) {
+  slots_.push_back({name(part_name), std::move(shape), target, required, part});
+}
+
+Status check_tensors(const gguf::File& file, const std::vector<TensorSlot>& slots) {
+  std::set<std::string_view> known;
+  for (const TensorSlot& slot : slots) {
+    known.insert(slot.name);
+    const gguf::Tensor* tensor = file.find_tensor(slot.name);
+    if (tensor != nullptr) {
+      TRY(check_tensor(*tensor, slot));
+    } else if (slot.required) {
+      return fail(ErrorCode::kCorrupt, "the file has no tensor '{}'", slot.name);
+    }
+  }
+  for (const gguf::Tensor& tensor : file.tensors())
+    if (!known.contains(tensor.name) && !ignorable(tensor.name))
+      return fail(ErrorCode::kUnsupported, "the file has a tensor '{}' that this architecture does not use",
+                  tensor.name);
+  return {};
+}
+
+Status WeightStore::load(const gguf::File& file, backend::Device& device,
+                         const std::vector<TensorSlot>& slots, const Progress& progress) {
+  TRY(check_tensors(file, slots));
+  size_t vectors = 0, total = 0, done = 0;
+  for (const TensorSlot& slot : slots) {
+    const gguf::Tensor* tensor = file.find_tensor(slot.name);
+    if (tensor == nullptr) continue;
+    total += tensor->data.size();
+    if (std::holds_alternative<Vector*>(slot.target)) vectors += vector_bytes(*tensor);
+  }
+  TRY_ASSIGN(vectors_, device.allocate(vectors));
+  const auto stream = device.create_stream();
+  std::vector<float> values;
+  size_t offset = 0;
+  for (const TensorSlot& slot : slots) {
+    const gguf::Tensor* tensor = file.find_tensor(slot.name);
+    if (tensor == nullptr) continue;
+    TRY(file.still_whole());
+    if (auto* const* matrix = std::get_if<Matrix*>(&slot.target)) {
+      TRY_ASSIGN(**matrix, load_matrix(*tensor, slot.part, device));
+      matrix_bytes_ += (**matrix)->resident_bytes();
+    } else if (auto* const* host = std::get_if<HostVector*>(&slot.target)) {
+      decode(*tensor, **host);
+    } else {
+      decode(*tensor, values);
+      const auto n = static_cast<int>(values.size());
+      Vector& view = *std::get<Vector*>(slot.target);
+      view = {vectors_.get(), offset, 1, n, n};
+      stream->upload(view, std::as_bytes(std::span(values)));
+      offset += vector_bytes(*tensor);
+    }
+    done += tensor->data.size();
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(total));
+  }
+  return stream->synchronize();
+}
+
+}  // namespace tempo9::model
