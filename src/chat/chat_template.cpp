@@ -1,0 +1,66 @@
+#include "chat/chat_template.h"
+
+#include <utility>
+
+#include "base/limits.h"
+#include "chat/jinja/engine.h"
+#include "chat/jinja/unicode.h"
+#include "chat/probe.h"
+#include "chat/rewriting.h"
+
+namespace tempo9::chat {
+namespace {
+
+class JinjaTemplate : public ChatTemplate {
+ public:
+  JinjaTemplate(jinja::Template parsed, SpecialTexts special)
+      : parsed_(std::move(parsed)),
+        special_(std::move(special)),
+        traits_(probe_traits(parsed_, special_)),
+        last_resort_(most_restrictive(traits_)) {}
+
+  const TemplateTraits& traits() const override { return traits_; }
+
+  Result<RenderedPrompt> render(const ChatRequest& request) const override {
+    Result<RenderedPrompt> rendered = render_with(request, traits_);
+    if (rendered || last_resort_ == traits_) return rendered;
+    Result<RenderedPrompt> again = render_with(request, last_resort_);
+    return again ? std::move(again) : std::move(rendered);
+  }
+
+ private:
+  Result<RenderedPrompt> render_with(const ChatRequest& request, const TemplateTraits& traits) const {
+    const std::vector<Message> messages = rewrite(request.messages, traits);
+    Result<jinja::Text> text =
+        render_messages(parsed_, request, messages, traits, special_, limits::kMaxTemplateSteps);
+    if (!text) {
+      return fail(text.error().code, "the model's chat template refuses the conversation: {}",
+                  text.error().message);
+    }
+    RenderedPrompt prompt{text->bytes(), {}};
+    prompt.content.reserve(text->marks().size());
+    for (const auto& [begin, end] : text->marks()) prompt.content.push_back({begin, end});
+    return prompt;
+  }
+
+  const jinja::Template parsed_;
+  const SpecialTexts special_;
+  const TemplateTraits traits_;
+  const TemplateTraits last_resort_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const ChatTemplate>> ChatTemplate::parse(std::string source, std::string begin_text,
+                                                                std::string end_text) {
+  for (const std::string* special : {&begin_text, &end_text}) {
+    if (!jinja::unicode::is_valid(*special)) {
+      return fail(ErrorCode::kInvalidArgument, "the text of a special token is not valid UTF-8");
+    }
+  }
+  TRY_ASSIGN(jinja::Template parsed, jinja::Template::parse(source));
+  return std::make_shared<const JinjaTemplate>(std::move(parsed),
+                                               SpecialTexts{std::move(begin_text), std::move(end_text)});
+}
+
+}  // namespace tempo9::chat

@@ -1,0 +1,38 @@
+// A model's own chat template: ChatRequest to prompt text.
+// Threads: immutable after parse; any number of threads may render at once.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "chat/chat_request.h"
+#include "chat/template_traits.h"
+
+namespace tempo9::chat {
+
+// Bytes [begin, end) of the prompt that came from the request (messages, tools), not from the template:
+// there, control tokens are only text.
+struct ContentRange {
+  size_t begin, end;
+};
+
+struct RenderedPrompt {
+  std::string text;
+  std::vector<ContentRange> content;  // ascending, disjoint
+};
+
+class ChatTemplate {
+ public:
+  // kInvalidArgument with the line and the reason if the source does not parse.
+  static Result<std::shared_ptr<const ChatTemplate>> parse(std::string source, std::string begin_text,
+                                                           std::string end_text);
+  virtual ~ChatTemplate() = default;
+  // What the template can show; for instance, whether declared tools reach the model at all.
+  virtual const TemplateTraits& traits() const = 0;
+  // kInvalidArgument with the template's own words if it refuses the conversation (raise_exception) even
+  // after the rewritings of chat/rewriting.h; a limit that is exceeded is named.
+  virtual Result<RenderedPrompt> render(const ChatRequest& request) const = 0;
+};
+
+}  // namespace tempo9::chat
