@@ -1,0 +1,113 @@
+// The engine as everybody above sees it: prepare, submit, cancel, stats. One thread inside owns inference;
+// callers only send values. Threads: every method may be called from any thread. Ownership: submit() takes
+// the request and shares the sink until its Finished event.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "sample/sampler.h"
+#include "text/tokenizer.h"
+
+namespace tempo9::engine {
+
+using RequestId = uint64_t;
+
+struct Request {
+  std::vector<TokenId> prompt;
+  sample::SamplingOptions sampling;
+  int max_new_tokens = 0;  // 0: as many as the context holds. Larger values are cut to the context
+};
+
+struct Usage {
+  int prompt_tokens = 0;
+  int cached_tokens = 0;      // part of the prompt that did not have to be computed
+  int completion_tokens = 0;  // tokens chosen, the one that ended the reply included
+  std::chrono::nanoseconds queued{0}, prompt_time{0}, generation_time{0};
+};
+
+enum class FinishReason { kEndToken, kLength, kCancelled, kError };
+
+struct TokenChosen {
+  sample::Choice choice;
+};
+struct Finished {
+  FinishReason reason;
+  Usage usage;
+  Error error{};  // for kError
+};
+using Event = std::variant<TokenChosen, Finished>;
+
+// Receives one request's events in order, the last being Finished (exactly one). Called on the engine's
+// thread: must not block or throw. A token that ends generation is reported by Finished alone, never by
+// TokenChosen.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void on_event(Event event) noexcept = 0;
+};
+
+struct ModelInfo {
+  std::string id;            // what /v1/models lists: general.name made fit for a URL, or the file's name
+  std::string architecture;  // general.architecture
+  std::string path;
+  std::string chat_template;         // Jinja source; empty if the file has none
+  std::string begin_text, end_text;  // texts of the begin- and end-of-text tokens; may be empty
+  int context_length = 0;            // tokens a request may use in all: the model's own or --max-context
+  int trained_context_length = 0;
+  int vocabulary_size = 0;
+  uint64_t parameters = 0;
+  uint64_t file_bytes = 0;
+  std::string quantisation;  // of most weights: "Q4_1"
+  // What a request leaves open: the file's own recommendation (general.sampling.*) over our defaults.
+  sample::SamplingOptions default_sampling;
+};
+
+struct Stats {
+  int queued = 0, running = 0;
+  uint64_t steps = 0, tokens_computed = 0, tokens_generated = 0, requests_finished = 0;
+  int pages_total = 0, pages_free = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const ModelInfo& info() const = 0;
+  virtual const text::Tokenizer& tokenizer() const = 0;
+
+  // Ids of a rendered prompt, with the begin-of-text token the model asks for if the text does not start with
+  // it.
+  virtual Result<std::vector<TokenId>> prepare(std::string_view text,
+                                               const text::SpecialTokens& special) const = 0;
+  // kTooLong: the prompt leaves no room in the context (the message carries both numbers); kBusy: the queue
+  // is full; kInvalidArgument names the field.
+  virtual Result<RequestId> submit(Request request, std::shared_ptr<EventSink> sink) = 0;
+  // At any time, any number of times, also for finished or unknown ids. Takes effect within one step.
+  virtual void cancel(RequestId id) = 0;
+  virtual Stats stats() const = 0;
+  // Refuses new requests (kBusy), lets running and queued ones finish until `deadline`, then cancels the
+  // rest. Returns when all is quiet.
+  virtual void shut_down(std::chrono::steady_clock::time_point deadline) = 0;
+};
+
+struct EngineOptions {
+  std::string model_path;
+  std::string device = "cpu";  // a name of backend::device_names()
+  int threads = 0;             // 0: one per core
+  std::string kv_type = "f16";
+  int max_context = 0;           // 0: the model's own
+  uint64_t kv_memory_bytes = 0;  // 0: a share of what is free
+  int step_tokens = 512;         // rows of one step at most
+};
+
+// Called while loading with 0..1; on the loading thread.
+using Progress = std::function<void(double)>;
+Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const Progress& progress);
+
+}  // namespace tempo9::engine

@@ -1,0 +1,195 @@
+#include "engine/local_engine.h"
+
+#include <spdlog/spdlog.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+
+namespace tempo9::engine {
+
+using Clock = std::chrono::steady_clock;
+
+LocalEngine::LocalEngine(LoadedModel model, const SchedulerOptions& options)
+    : model_(std::move(model)), scheduler_(model_.runner->kv(), options) {
+  publish_stats();
+  thread_ = std::thread([this] { work(); });
+}
+
+LocalEngine::~LocalEngine() {
+  {
+    const std::lock_guard lock(mutex_);
+    draining_ = cancel_all_ = stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Result<std::vector<TokenId>> LocalEngine::prepare(std::string_view text,
+                                                  const text::SpecialTokens& special) const {
+  return encode_prompt(*model_.tokenizer, text, special);
+}
+
+Status LocalEngine::check(const Request& request) const {
+  if (request.prompt.empty()) return fail(ErrorCode::kInvalidArgument, "the prompt is empty");
+  for (const TokenId token : request.prompt)
+    if (token < 0 || token >= model_.info.vocabulary_size)
+      return fail(ErrorCode::kInvalidArgument, "prompt: {} is not a token id", token);
+  if (request.max_new_tokens < 0) return fail(ErrorCode::kInvalidArgument, "max_new_tokens is negative");
+  if (static_cast<int64_t>(request.prompt.size()) >= model_.info.context_length)
+    return fail(ErrorCode::kTooLong, "the prompt has {} tokens; with a context of {} it may have at most {}",
+                request.prompt.size(), model_.info.context_length, model_.info.context_length - 1);
+  return sample::check(request.sampling, model_.info.vocabulary_size);
+}
+
+Result<RequestId> LocalEngine::submit(Request request, std::shared_ptr<EventSink> sink) {
+  TRY(check(request));
+  auto state =
+      std::make_unique<RequestState>(0, std::move(request), std::move(sink), model_.info.context_length);
+  RequestId id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (draining_) return fail(ErrorCode::kBusy, "the server is shutting down");
+    if (static_cast<int>(submitted_.size()) + stats_.queued >= limits::kMaxQueuedRequests)
+      return fail(ErrorCode::kBusy, "the queue is full: {} requests are waiting", limits::kMaxQueuedRequests);
+    id = state->id = next_id_++;
+    submitted_.push_back(std::move(state));
+    quiet_ = false;
+  }
+  changed_.notify_all();
+  return id;
+}
+
+void LocalEngine::cancel(RequestId id) {
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_.push_back(id);
+  }
+  changed_.notify_all();
+}
+
+Stats LocalEngine::stats() const {
+  const std::lock_guard lock(mutex_);
+  Stats stats = stats_;
+  stats.queued += static_cast<int>(submitted_.size());
+  return stats;
+}
+
+void LocalEngine::shut_down(Clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  draining_ = true;
+  if (!changed_.wait_until(lock, deadline, [this] { return quiet_; })) {
+    cancel_all_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return quiet_; });
+  }
+}
+
+void LocalEngine::work() {
+  while (take_commands()) run_step();
+}
+
+// Waits until there is something to do, then takes what others have sent. False: the engine ends.
+bool LocalEngine::take_commands() {
+  publish_stats();
+  std::vector<std::unique_ptr<RequestState>> submitted;
+  std::vector<RequestId> cancelled;
+  bool cancel_all = false, stopping = false;
+  {
+    std::unique_lock lock(mutex_);
+    if (scheduler_.idle() && submitted_.empty() && !quiet_) {
+      quiet_ = true;
+      changed_.notify_all();
+    }
+    changed_.wait(lock, [this] {
+      return !scheduler_.idle() || !submitted_.empty() || !cancelled_.empty() || stopping_;
+    });
+    submitted.swap(submitted_);
+    cancelled.swap(cancelled_);
+    cancel_all = cancel_all_, stopping = stopping_;
+  }
+  for (auto& request : submitted) scheduler_.add(std::move(request));
+  for (const RequestId id : cancelled)
+    if (auto request = scheduler_.remove(id)) finish(std::move(request), FinishReason::kCancelled);
+  if (cancel_all)
+    for (auto& request : scheduler_.remove_all()) finish(std::move(request), FinishReason::kCancelled);
+  publish_stats();
+  return !stopping;
+}
+
+void LocalEngine::run_step() {
+  const StepPlan& plan = scheduler_.plan();
+  if (plan.parts.empty()) return;
+  Result<std::span<float>> logits = model_.runner->run(plan);
+  if (!logits) {
+    spdlog::error("a step failed on {}: {}", model_.runner->device().name(), logits.error().message);
+    for (auto& request : scheduler_.remove_all())
+      finish(std::move(request), FinishReason::kError, logits.error());
+    return;
+  }
+  ++steps_;
+  tokens_computed_ += static_cast<uint64_t>(plan.rows);
+  settle(plan, *logits);
+}
+
+void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
+  const auto vocabulary = static_cast<size_t>(model_.runner->vocabulary_size());
+  size_t row = 0;
+  ended_.clear();
+  for (const StepPart& part : plan.parts) {
+    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
+    request.computed += static_cast<int>(part.tokens.size());
+    model_.runner->kv().trim(request.pages, request.computed);
+    if (part.logits == Logits::kNone) continue;
+    // Rows of the output matrix beyond the tokenizer's vocabulary are padding, never tokens.
+    if (choose(request,
+               logits.subspan(row++ * vocabulary, static_cast<size_t>(model_.info.vocabulary_size)))) {
+      const bool length = request.known() >= request.limit;
+      ended_.emplace_back(request.id, length ? FinishReason::kLength : FinishReason::kEndToken);
+    }
+  }
+  for (const auto& [id, reason] : ended_) finish(scheduler_.remove(id), reason);
+}
+
+bool LocalEngine::choose(RequestState& request, std::span<float> row) {
+  if (request.usage.completion_tokens == 0) request.first_token = Clock::now();
+  sample::Choice choice = request.sampler.choose(row, static_cast<uint64_t>(request.known()));
+  ++request.usage.completion_tokens;
+  ++tokens_generated_;
+  if (model_.tokenizer->ends_generation(choice.token)) return true;
+  request.sampler.accept(choice.token);
+  request.tokens.push_back(choice.token);
+  request.sink->on_event(TokenChosen{std::move(choice)});
+  return request.known() >= request.limit;
+}
+
+void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error) {
+  CHECK(request != nullptr);
+  const auto now = Clock::now();
+  const bool started = request->started != Clock::time_point{}, spoke = request->usage.completion_tokens > 0;
+  request->usage.queued = (started ? request->started : now) - request->submitted;
+  if (started) request->usage.prompt_time = (spoke ? request->first_token : now) - request->started;
+  if (spoke) request->usage.generation_time = now - request->first_token;
+  ++requests_finished_;
+  request->sink->on_event(Finished{reason, request->usage, std::move(error)});
+}
+
+void LocalEngine::publish_stats() {
+  const std::lock_guard lock(mutex_);
+  stats_.queued = scheduler_.waiting_count();
+  stats_.running = static_cast<int>(scheduler_.running().size());
+  stats_.steps = steps_;
+  stats_.tokens_computed = tokens_computed_;
+  stats_.tokens_generated = tokens_generated_;
+  stats_.requests_finished = requests_finished_;
+  stats_.pages_total = model_.runner->kv().pages_total();
+  stats_.pages_free = stats_.pages_total - model_.runner->kv().pages_held();
+}
+
+Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const Progress& progress) {
+  SchedulerOptions scheduler;
+  scheduler.step_rows = options.step_tokens;
+  TRY_ASSIGN(LoadedModel model, load_model_parts(options, scheduler.max_running, progress));
+  return std::make_unique<LocalEngine>(std::move(model), scheduler);
+}
+
+}  // namespace tempo9::engine

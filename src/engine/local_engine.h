@@ -1,0 +1,56 @@
+// The Engine of this process: one thread owns scheduler, KV and model; others send it commands.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/loader.h"
+#include "engine/scheduler.h"
+
+namespace tempo9::engine {
+
+class LocalEngine final : public Engine {
+ public:
+  LocalEngine(LoadedModel model, const SchedulerOptions& options);
+  ~LocalEngine() override;
+
+  const ModelInfo& info() const override { return model_.info; }
+  const text::Tokenizer& tokenizer() const override { return *model_.tokenizer; }
+  Result<std::vector<TokenId>> prepare(std::string_view text,
+                                       const text::SpecialTokens& special) const override;
+  Result<RequestId> submit(Request request, std::shared_ptr<EventSink> sink) override;
+  void cancel(RequestId id) override;
+  Stats stats() const override;
+  void shut_down(std::chrono::steady_clock::time_point deadline) override;
+
+ private:
+  Status check(const Request& request) const;
+  void work();
+  bool take_commands();
+  void run_step();
+  void settle(const StepPlan& plan, std::span<float> logits);
+  // True if the request has come to its end with this row.
+  bool choose(RequestState& request, std::span<float> row);
+  void finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error = {});
+  void publish_stats();
+
+  LoadedModel model_;
+  Scheduler scheduler_;
+  uint64_t steps_ = 0, tokens_computed_ = 0, tokens_generated_ = 0, requests_finished_ = 0;
+  std::vector<std::pair<RequestId, FinishReason>> ended_;  // of the step being settled
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<RequestState>> submitted_;
+  std::vector<RequestId> cancelled_;
+  bool draining_ = false, cancel_all_ = false, stopping_ = false, quiet_ = true;
+  RequestId next_id_ = 1;
+  Stats stats_;
+
+  std::thread thread_;
+};
+
+}  // namespace tempo9::engine

@@ -1,0 +1,224 @@
+// The whole engine over a tiny model: requests, company, cuts, cancellation, the end.
+#include "engine/local_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <cstdio>
+
+#include "model/testing/tiny_llama.h"
+
+namespace tempo9::engine {
+namespace {
+
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+// Collects one request's events.
+class Collector final : public EventSink {
+ public:
+  void on_event(Event event) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (auto* chosen = std::get_if<TokenChosen>(&event)) {
+      tokens_.push_back(chosen->choice.token);
+      logprobs_.push_back(chosen->choice.logprob);
+    } else {
+      EXPECT_FALSE(finished_.has_value()) << "two ends";
+      finished_ = std::get<Finished>(event);
+    }
+    changed_.notify_all();
+  }
+  Finished wait() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, seconds(60), [this] { return finished_.has_value(); }))
+        << "no end after a minute";
+    return finished_.value_or(Finished{FinishReason::kError, {}, {}});
+  }
+  void wait_for_tokens(size_t n) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, seconds(60), [&] { return tokens_.size() >= n || finished_; }));
+  }
+  std::vector<TokenId> tokens() { return wait(), tokens_; }
+  std::vector<float> logprobs() { return wait(), logprobs_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<TokenId> tokens_;
+  std::vector<float> logprobs_;
+  std::optional<Finished> finished_;
+};
+
+class LocalEngineTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  static std::string model_path() {
+    static const std::string path = model::testing::TinyLlama{.format = quant::Format::kQ8_0}.write(
+        ::testing::TempDir() + "tempo9_engine_test.gguf");
+    return path;
+  }
+  std::unique_ptr<Engine> make(EngineOptions options = {}) {
+    options.model_path = model_path();
+    options.device = GetParam();
+    if (options.kv_memory_bytes == 0) options.kv_memory_bytes = 64 << 20;
+    auto engine = load_engine(options, {});
+    EXPECT_TRUE(engine.has_value()) << engine.error().message;
+    return std::move(*engine);
+  }
+  static Request request(int seed, int prompt, int reply, float temperature = 1.0f) {
+    Request r;
+    for (int i = 0; i < prompt; ++i) r.prompt.push_back((seed * 31 + i * 7) % 250);
+    r.max_new_tokens = reply;
+    r.sampling.temperature = temperature;
+    r.sampling.seed = static_cast<uint64_t>(seed);
+    r.sampling.top_logprobs = 0;
+    r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, -100.0f}};
+    return r;
+  }
+  static std::shared_ptr<Collector> start(Engine& engine, Request r) {
+    auto sink = std::make_shared<Collector>();
+    const auto id = engine.submit(std::move(r), sink);
+    EXPECT_TRUE(id.has_value()) << id.error().message;
+    return sink;
+  }
+};
+
+TEST_P(LocalEngineTest, AReplyHasTheTokensAskedFor) {
+  const auto engine = make();
+  const auto sink = start(*engine, request(1, 20, 10));
+  const Finished end = sink->wait();
+  EXPECT_EQ(end.reason, FinishReason::kLength);
+  EXPECT_EQ(end.usage.prompt_tokens, 20);
+  EXPECT_EQ(end.usage.completion_tokens, 10);
+  EXPECT_EQ(sink->tokens().size(), 10u);
+}
+
+TEST_P(LocalEngineTest, AnEndTokenEndsTheReplyAndIsNotShown) {
+  const auto engine = make();
+  Request r = request(2, 5, 10);
+  r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, 100.0f}};
+  const auto sink = start(*engine, r);
+  EXPECT_EQ(sink->wait().reason, FinishReason::kEndToken);
+  EXPECT_TRUE(sink->tokens().empty());
+  EXPECT_EQ(sink->wait().usage.completion_tokens, 1);
+}
+
+// The same request gives the same tokens and the same log-probabilities to the last bit: alone, beside
+// others, cut into any steps.
+TEST_P(LocalEngineTest, AReplyDoesNotDependOnCompanyOrCuts) {
+  const auto alone = make();
+  const auto expected = start(*alone, request(3, 150, 40));
+  for (const int step_tokens : {1, 7, 64, 512}) {
+    EngineOptions options;
+    options.step_tokens = step_tokens;
+    const auto engine = make(options);
+    std::vector<std::shared_ptr<Collector>> neighbours;
+    for (int i = 0; i < 4; ++i) neighbours.push_back(start(*engine, request(10 + i, 20 + 30 * i, 30)));
+    const auto sink = start(*engine, request(3, 150, 40));
+    for (int i = 0; i < 3; ++i) neighbours.push_back(start(*engine, request(20 + i, 90, 5)));
+    EXPECT_EQ(sink->tokens(), expected->tokens()) << "steps of " << step_tokens;
+    EXPECT_EQ(sink->logprobs(), expected->logprobs()) << "steps of " << step_tokens;
+    for (auto& n : neighbours) n->wait();
+  }
+}
+
+TEST_P(LocalEngineTest, PausedForLackOfPagesAReplyIsStillTheSame) {
+  const auto roomy = make();
+  const auto expected = start(*roomy, request(4, 100, 200));
+  EngineOptions options;
+  options.kv_memory_bytes = 8 * 64 * 2 * 2 * 2 * 16 * 4;  // some eight pages: too few for all, enough for one
+  const auto engine = make(options);
+  std::vector<std::shared_ptr<Collector>> all;
+  for (int i = 0; i < 3; ++i) all.push_back(start(*engine, request(4, 100, 200)));
+  for (auto& sink : all) EXPECT_EQ(sink->tokens(), expected->tokens());
+}
+
+TEST_P(LocalEngineTest, CancellationFreesEverything) {
+  const auto engine = make();
+  const int pages = engine->stats().pages_free;
+  std::vector<std::shared_ptr<Collector>> sinks;
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 8; ++i) {
+    sinks.push_back(std::make_shared<Collector>());
+    ids.push_back(engine->submit(request(i, 100, 400), sinks.back()).value());
+  }
+  sinks[0]->wait_for_tokens(3);
+  for (const RequestId id : ids) engine->cancel(id);
+  for (auto& sink : sinks) {
+    const FinishReason reason = sink->wait().reason;
+    EXPECT_TRUE(reason == FinishReason::kCancelled || reason == FinishReason::kLength);
+  }
+  const auto last = start(*engine, request(99, 3, 1));
+  last->wait();
+  for (int i = 0; i < 1000 && engine->stats().pages_free != pages; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(engine->stats().pages_free, pages);
+  EXPECT_EQ(engine->stats().running, 0);
+}
+
+TEST_P(LocalEngineTest, StatsSayWhenAllIsQuiet) {
+  const auto engine = make();
+  start(*engine, request(1, 20, 5))->wait();
+  for (int i = 0; i < 1000 && engine->stats().running != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(engine->stats().running, 0);
+  EXPECT_EQ(engine->stats().requests_finished, 1u);
+}
+
+TEST_P(LocalEngineTest, BadRequestsAreRefusedByName) {
+  const auto engine = make();
+  const auto refused = [&](Request r) {
+    const auto id = engine->submit(std::move(r), std::make_shared<Collector>());
+    EXPECT_FALSE(id.has_value());
+    return id ? Error{ErrorCode::kInternal, ""} : id.error();
+  };
+  EXPECT_EQ(refused(request(1, 512, 1)).code, ErrorCode::kTooLong);
+  EXPECT_NE(refused(request(1, 512, 1)).message.find("512"), std::string::npos);
+  EXPECT_EQ(refused(request(1, 0, 1)).code, ErrorCode::kInvalidArgument);
+  Request hot = request(1, 4, 1);
+  hot.sampling.temperature = -1;
+  EXPECT_NE(refused(hot).message.find("temperature"), std::string::npos);
+  Request stranger = request(1, 4, 1);
+  stranger.prompt[2] = 100000;
+  EXPECT_NE(refused(stranger).message.find("100000"), std::string::npos);
+}
+
+TEST_P(LocalEngineTest, TheContextIsALimit) {
+  const auto engine = make();
+  const auto sink = start(*engine, request(5, 500, 0));
+  EXPECT_EQ(sink->wait().reason, FinishReason::kLength);
+  EXPECT_EQ(sink->tokens().size(), 12u);
+}
+
+TEST_P(LocalEngineTest, ShuttingDownLetsRepliesFinishAndRefusesNewOnes) {
+  const auto engine = make();
+  const auto sink = start(*engine, request(6, 50, 100));
+  engine->shut_down(Clock::now() + seconds(60));
+  EXPECT_EQ(sink->wait().reason, FinishReason::kLength);
+  EXPECT_EQ(engine->submit(request(7, 5, 5), std::make_shared<Collector>()).error().code, ErrorCode::kBusy);
+}
+
+TEST_P(LocalEngineTest, ShuttingDownCancelsWhatTakesTooLong) {
+  const auto engine = make();
+  const auto sink = start(*engine, request(8, 100, 400));
+  engine->shut_down(Clock::now());
+  const FinishReason reason = sink->wait().reason;
+  EXPECT_TRUE(reason == FinishReason::kCancelled || reason == FinishReason::kLength);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LocalEngineTest, ::testing::Values("reference", "cpu", "deferred"),
+                         [](const auto& device) { return std::string(device.param); });
+
+TEST(LoaderTest, ErrorsNameWhatIsWrong) {
+  EngineOptions options;
+  options.model_path = "/nowhere/model.gguf";
+  EXPECT_NE(load_engine(options, {}).error().message.find("/nowhere/model.gguf"), std::string::npos);
+  options.model_path = model::testing::TinyLlama{}.write(::testing::TempDir() + "tempo9_loader_test.gguf");
+  options.kv_type = "q3";
+  EXPECT_NE(load_engine(options, {}).error().message.find("'q3'"), std::string::npos);
+  options.kv_type = "f16";
+  options.device = "abacus";
+  EXPECT_NE(load_engine(options, {}).error().message.find("'abacus'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tempo9::engine

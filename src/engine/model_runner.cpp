@@ -1,0 +1,147 @@
+#include "engine/model_runner.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/limits.h"
+
+namespace tempo9::engine {
+
+using backend::View;
+
+Result<std::unique_ptr<ModelRunner>> ModelRunner::load(const gguf::File& file,
+                                                       std::unique_ptr<backend::Device> device,
+                                                       const RunnerOptions& options,
+                                                       const model::Progress& progress) {
+  auto runner = std::unique_ptr<ModelRunner>(new ModelRunner(std::move(device), options));
+  TRY_ASSIGN(runner->model_,
+             model::load_model(file, *runner->device_,
+                               {options.kv_type, options.max_rows, options.max_logit_rows}, progress));
+  runner->stream_ = runner->device_->create_stream();
+  TRY(runner->prepare_kv());
+  TRY(runner->prepare_inputs());
+  return runner;
+}
+
+ModelRunner::~ModelRunner() {
+  kv_.reset();  // gives its slabs back through this object
+}
+
+Status ModelRunner::prepare_kv() {
+  const kv::Layout& layout = model_->kv_layout();
+  kv_ = std::make_unique<kv::KvCache>(
+      layout, kv::CacheOptions{options_.kv_memory_bytes, limits::kSlabBytes, options_.max_sequences},
+      static_cast<kv::SlabSource&>(*this));
+  for (int g = 0; g < kv_->groups(); ++g) {
+    GroupSlabs group;
+    group.table = device_->create_slab_table(kv_->max_slabs(g));
+    group.slabs.resize(static_cast<size_t>(kv_->max_slabs(g)));
+    group.slab_bytes =
+        static_cast<size_t>(kv_->pages_per_slab(g)) * layout.groups[static_cast<size_t>(g)].page_bytes;
+    step_.pages.push_back(
+        {group.table.get(), kv_->pages_per_slab(g), layout.groups[static_cast<size_t>(g)].page_bytes});
+    groups_.push_back(std::move(group));
+  }
+  const int wanted = options_.max_context == 0 ? model_->context_length() : options_.max_context;
+  max_context_ = static_cast<int>(std::min<int64_t>(wanted, kv_->max_tokens()));
+  if (max_context_ < limits::kPageTokens)
+    return fail(ErrorCode::kOutOfMemory, "{} bytes of KV memory do not hold one page of 64 tokens",
+                options_.kv_memory_bytes);
+  return {};
+}
+
+Status ModelRunner::prepare_inputs() {
+  const auto rows = static_cast<size_t>(options_.max_rows),
+             sequences = static_cast<size_t>(options_.max_sequences);
+  const size_t pages = std::min(static_cast<size_t>(kv_->pages_total()) + sequences,
+                                sequences * (static_cast<size_t>(max_context_) / limits::kPageTokens + 1));
+  const size_t arrays = 4 + groups_.size(), lines = arrays * 64;
+  const size_t values =
+      2 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + pages * groups_.size();
+  TRY_ASSIGN(inputs_, device_->allocate(values * sizeof(int32_t) + lines));
+  page_tables_.resize(groups_.size());
+  step_.page_tables.resize(groups_.size());
+  logits_.resize(static_cast<size_t>(options_.max_logit_rows) * static_cast<size_t>(vocabulary_size()));
+  return {};
+}
+
+Status ModelRunner::allocate_slab(int group, int slab) {
+  GroupSlabs& g = groups_[static_cast<size_t>(group)];
+  TRY_ASSIGN(auto buffer, device_->allocate(g.slab_bytes));
+  g.table->set(slab, buffer.get());
+  g.slabs[static_cast<size_t>(slab)] = std::move(buffer);
+  return {};
+}
+
+void ModelRunner::release_slab(int group, int slab) {
+  GroupSlabs& g = groups_[static_cast<size_t>(group)];
+  g.table->set(slab, nullptr);
+  g.slabs[static_cast<size_t>(slab)].reset();
+}
+
+View ModelRunner::input_view(size_t& offset, int count) const {
+  const View view{inputs_.get(), offset, count, 1, 1};
+  offset += (static_cast<size_t>(count) * sizeof(int32_t) + 63) / 64 * 64;
+  CHECK(offset <= inputs_->bytes() + 63);
+  return view;
+}
+
+void ModelRunner::bind(const StepPlan& plan) {
+  ids_.clear(), positions_.clear(), segments_.clear(), logit_rows_.clear();
+  for (auto& table : page_tables_) table.clear();
+  int longest = 0, entries = 0;
+  for (const StepPart& part : plan.parts) {
+    const auto first_row = static_cast<int32_t>(ids_.size()), n = static_cast<int32_t>(part.tokens.size());
+    segments_.insert(segments_.end(), {first_row, n, part.first_position, entries});
+    for (int32_t i = 0; i < n; ++i) {
+      ids_.push_back(part.tokens[static_cast<size_t>(i)]);
+      positions_.push_back(part.first_position + i);
+      if (part.logits == Logits::kAll || (part.logits == Logits::kLast && i == n - 1))
+        logit_rows_.push_back(first_row + i);
+    }
+    longest = std::max(longest, part.first_position + n);
+    const int pages = (part.first_position + n + limits::kPageTokens - 1) / limits::kPageTokens;
+    for (size_t g = 0; g < page_tables_.size(); ++g) {
+      const auto& table = part.sequence->tables[g];
+      const bool state = kv_->layout().groups[g].keeps == kv::Keeps::kState;
+      page_tables_[g].insert(page_tables_[g].end(), table.begin(), table.begin() + (state ? 1 : pages));
+    }
+    entries += pages;
+  }
+  size_t offset = 0;
+  const auto put = [&](const std::vector<int32_t>& values) {
+    const View view = input_view(offset, static_cast<int>(values.size()));
+    stream_->upload(view, std::as_bytes(std::span(values)));
+    return view;
+  };
+  step_.rows = plan.rows;
+  step_.ids = put(ids_);
+  step_.positions = put(positions_);
+  step_.segments = {put(segments_), static_cast<int>(plan.parts.size()), plan.rows, longest};
+  step_.logit_rows = put(logit_rows_);
+  for (size_t g = 0; g < page_tables_.size(); ++g) step_.page_tables[g] = put(page_tables_[g]);
+}
+
+Result<std::span<float>> ModelRunner::run(const StepPlan& plan) {
+  CHECK(plan.rows > 0 && plan.rows <= options_.max_rows && plan.logit_rows <= options_.max_logit_rows);
+  CHECK(static_cast<int>(plan.parts.size()) <= options_.max_sequences);
+  bind(plan);
+  return fetch(model_->forward(*stream_, step_));
+}
+
+Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
+  if (!model_->has_draft_head()) return fail(ErrorCode::kUnsupported, "this model has no draft head (MTP)");
+  CHECK(static_cast<int>(next.size()) == step_.rows);
+  stream_->upload(step_.ids, std::as_bytes(next));
+  return fetch(model_->draft(*stream_, step_));
+}
+
+Result<std::span<float>> ModelRunner::fetch(const View& logits) {
+  const std::span<float> host(logits_.data(),
+                              static_cast<size_t>(logits.rows) * static_cast<size_t>(logits.columns));
+  if (!host.empty()) stream_->download(std::as_writable_bytes(host), logits);
+  TRY(stream_->synchronize());
+  return host;
+}
+
+}  // namespace tempo9::engine

@@ -1,0 +1,81 @@
+// Runs steps: binds a StepPlan to device arrays, submits the model's operations and brings the logits back.
+// Owns device, model and slabs. Threads: one at a time.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/device.h"
+#include "engine/step_plan.h"
+#include "gguf/file.h"
+#include "kv/kv_cache.h"
+#include "model/model.h"
+
+namespace tempo9::engine {
+
+struct RunnerOptions {
+  backend::KvType kv_type = backend::KvType::kF16;
+  int max_rows = 512;
+  int max_logit_rows = 64;
+  int max_sequences = 64;
+  int max_context = 0;           // tokens of one sequence; 0: as trained
+  uint64_t kv_memory_bytes = 0;  // bound for all pages
+};
+
+class ModelRunner final : private kv::SlabSource {
+ public:
+  static Result<std::unique_ptr<ModelRunner>> load(const gguf::File& file,
+                                                   std::unique_ptr<backend::Device> device,
+                                                   const RunnerOptions& options,
+                                                   const model::Progress& progress);
+  ~ModelRunner() override;
+
+  // Computes the plan (within the options' bounds) and waits. Row i of the result, vocabulary_size() values
+  // the caller may change, is the i-th row of the plan that asks for logits; valid until the next call.
+  Result<std::span<float>> run(const StepPlan& plan);
+  // After run(): what the model's draft head says about the same rows, `next` being the token that follows
+  // each of them. As run(), one row of logits for each that asked for them. kUnsupported if the model has no
+  // such head.
+  Result<std::span<float>> draft(std::span<const TokenId> next);
+
+  kv::KvCache& kv() { return *kv_; }
+  const RunnerOptions& options() const { return options_; }
+  int vocabulary_size() const { return model_->vocabulary_size(); }
+  int trained_context() const { return model_->context_length(); }
+  // Tokens one sequence can have: bounded by max_context and by the memory for pages.
+  int max_context() const { return max_context_; }
+  const backend::Device& device() const { return *device_; }
+
+ private:
+  ModelRunner(std::unique_ptr<backend::Device> device, const RunnerOptions& options)
+      : device_(std::move(device)), options_(options) {}
+  Status allocate_slab(int group, int slab) override;
+  void release_slab(int group, int slab) override;
+  Status prepare_kv();
+  Status prepare_inputs();
+  void bind(const StepPlan& plan);
+  Result<std::span<float>> fetch(const backend::View& logits);
+  backend::View input_view(size_t& offset, int count) const;
+
+  struct GroupSlabs {
+    std::unique_ptr<backend::SlabTable> table;
+    std::vector<std::unique_ptr<backend::Buffer>> slabs;
+    size_t slab_bytes = 0;
+  };
+
+  std::unique_ptr<backend::Device> device_;
+  RunnerOptions options_;
+  std::unique_ptr<model::Model> model_;
+  std::unique_ptr<backend::Stream> stream_;
+  std::vector<GroupSlabs> groups_;
+  std::unique_ptr<kv::KvCache> kv_;
+  int max_context_ = 0;
+  // The step's int32 arrays, made on the host and copied to the device.
+  std::unique_ptr<backend::Buffer> inputs_;
+  model::StepInput step_;
+  std::vector<int32_t> ids_, positions_, segments_, logit_rows_;
+  std::vector<std::vector<int32_t>> page_tables_;
+  std::vector<float> logits_;
+};
+
+}  // namespace tempo9::engine

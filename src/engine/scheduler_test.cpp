@@ -1,0 +1,133 @@
+#include "engine/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace tempo9::engine {
+namespace {
+
+class Slabs final : public kv::SlabSource {
+ public:
+  Status allocate_slab(int, int) override { return {}; }
+  void release_slab(int, int) override {}
+};
+
+class Silent final : public EventSink {
+ public:
+  void on_event(Event) noexcept override {}
+};
+
+// Pages for `tokens` tokens in all.
+struct World {
+  explicit World(int tokens, SchedulerOptions options = {})
+      : kv(kv::make_layout({{kv::Keeps::kFull, 0, 64}}),
+           {.memory_bytes = static_cast<size_t>(tokens), .slab_bytes = 256}, slabs),
+        scheduler(kv, options) {}
+
+  RequestId add(int prompt, int max_new) {
+    Request request;
+    request.prompt.assign(static_cast<size_t>(prompt), 1);
+    request.max_new_tokens = max_new;
+    scheduler.add(
+        std::make_unique<RequestState>(++last_id, std::move(request), std::make_shared<Silent>(), 1 << 20));
+    return last_id;
+  }
+  // One step with a model that always says token 2; ended requests leave. Returns rows per request.
+  std::map<RequestId, int> step() {
+    std::map<RequestId, int> rows;
+    std::vector<RequestId> ended;
+    const StepPlan& plan = scheduler.plan();
+    int sum = 0;
+    for (const StepPart& part : plan.parts) {
+      RequestState& r = *scheduler.running()[static_cast<size_t>(part.owner)];
+      EXPECT_EQ(part.first_position, r.computed);
+      EXPECT_GE(r.pages.tables[0].size() * 64, static_cast<size_t>(r.computed) + part.tokens.size())
+          << "rows without pages";
+      rows[r.id] = static_cast<int>(part.tokens.size());
+      sum += rows[r.id];
+      r.computed += rows[r.id];
+      EXPECT_EQ(part.logits == Logits::kLast, r.computed == r.known());
+      if (part.logits == Logits::kNone) continue;
+      r.tokens.push_back(2);
+      if (r.known() >= r.limit) ended.push_back(r.id);
+    }
+    EXPECT_EQ(sum, plan.rows);
+    for (const RequestId id : ended) {
+      EXPECT_NE(scheduler.remove(id), nullptr);
+      ++finished;
+    }
+    return rows;
+  }
+
+  Slabs slabs;
+  kv::KvCache kv;
+  Scheduler scheduler;
+  RequestId last_id = 0;
+  int finished = 0;
+};
+
+TEST(SchedulerTest, APromptIsCutIntoStepsAndThenContinuesRowByRow) {
+  World world(4096, {.step_rows = 100});
+  const RequestId id = world.add(250, 3);
+  EXPECT_EQ(world.step(), (std::map<RequestId, int>{{id, 100}}));
+  EXPECT_EQ(world.step(), (std::map<RequestId, int>{{id, 100}}));
+  EXPECT_EQ(world.step(), (std::map<RequestId, int>{{id, 50}}));
+  EXPECT_EQ(world.step(), (std::map<RequestId, int>{{id, 1}}));
+  EXPECT_EQ(world.step(), (std::map<RequestId, int>{{id, 1}}));
+  EXPECT_TRUE(world.scheduler.idle());
+  EXPECT_EQ(world.kv.pages_held(), 0);
+}
+
+TEST(SchedulerTest, ARunningReplyGoesOnWhileAPromptIsRead) {
+  World world(4096, {.step_rows = 64});
+  const RequestId first = world.add(10, 100);
+  world.step();
+  const RequestId second = world.add(1000, 5);
+  const auto rows = world.step();
+  EXPECT_EQ(rows.at(first), 1);
+  EXPECT_EQ(rows.at(second), 63);
+}
+
+TEST(SchedulerTest, ARequestWaitsForPagesInsteadOfFailing) {
+  World world(256);
+  world.add(150, 10);
+  world.add(150, 10);
+  for (int i = 0; i < 100 && !world.scheduler.idle(); ++i) world.step();
+  EXPECT_EQ(world.finished, 2);
+}
+
+TEST(SchedulerTest, WhenPagesRunOutTheYoungestStepsBackAndStillFinishes) {
+  World world(256);
+  const RequestId old = world.add(60, 150);
+  const RequestId young = world.add(60, 150);
+  bool stepped_back = false;
+  for (int i = 0; i < 1000 && !world.scheduler.idle(); ++i) {
+    world.step();
+    const auto& running = world.scheduler.running();
+    if (running.size() == 1 && running[0]->id == old && world.scheduler.waiting_count() == 1)
+      stepped_back = true;
+  }
+  EXPECT_TRUE(stepped_back);
+  EXPECT_EQ(world.finished, 2) << "request " << young << " was lost";
+  EXPECT_EQ(world.kv.pages_held(), 0);
+}
+
+TEST(SchedulerTest, RemovalAtAnyTimeGivesPagesBack) {
+  World world(1024, {.step_rows = 32});
+  std::mt19937 random(3);
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 3000; ++i) {
+    if (random() % 3 == 0)
+      ids.push_back(world.add(1 + static_cast<int>(random() % 200), 1 + static_cast<int>(random() % 50)));
+    if (!ids.empty() && random() % 4 == 0) world.scheduler.remove(ids[random() % ids.size()]);
+    world.step();
+  }
+  for (const RequestId id : ids) world.scheduler.remove(id);
+  EXPECT_TRUE(world.scheduler.idle());
+  EXPECT_EQ(world.kv.pages_held(), 0);
+}
+
+}  // namespace
+}  // namespace tempo9::engine

@@ -1,0 +1,35 @@
+// What one step computes, as plain data: which tokens of which sequences, and which rows must give logits.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "base/types.h"
+#include "kv/kv_cache.h"
+
+namespace tempo9::engine {
+
+enum class Logits { kNone, kLast, kAll };
+
+struct StepPart {
+  std::span<const TokenId> tokens;         // consecutive; must stay readable while the step runs
+  int first_position = 0;                  // of tokens[0] in its sequence
+  const kv::Sequence* sequence = nullptr;  // its pages reach at least to the last of these positions
+  Logits logits = Logits::kNone;
+  int owner = 0;  // index for whoever made the plan
+};
+
+struct StepPlan {
+  std::vector<StepPart> parts;
+  int rows = 0;        // of all parts
+  int logit_rows = 0;  // of all parts
+
+  void clear() { parts.clear(), rows = logit_rows = 0; }
+  void add(const StepPart& part) {
+    parts.push_back(part);
+    const int n = static_cast<int>(part.tokens.size());
+    rows += n;
+    logit_rows += part.logits == Logits::kAll ? n : part.logits == Logits::kLast ? 1 : 0;
+  }
+};
+
+}  // namespace tempo9::engine

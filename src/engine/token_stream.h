@@ -1,0 +1,48 @@
+// Token ids to the text of one reply: streaming detokeniser plus stop strings. Text that may be the beginning
+// of a stop string is held back until that is decided; a stop string and all behind it are never emitted. The
+// stop string that is complete first wins (the longest of those complete at the same byte), so the outcome
+// depends on the text alone, not on how it was cut into tokens.
+// Threads: one at a time. Does not own the tokenizer.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/detokenizer.h"
+
+namespace tempo9::engine {
+
+class TokenStream {
+ public:
+  // Empty stop strings are ignored. Work per byte of text is linear in the number of stop strings.
+  TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings);
+
+  struct Piece {
+    std::string text;      // valid UTF-8, may be empty
+    bool stopped = false;  // a stop string is complete; nothing more will come
+  };
+  Piece push(TokenId token);
+  // Flushes what was held back. After `stopped` it gives nothing.
+  Piece finish();
+  // The stop string that ended the reply; empty if none did.
+  const std::string& matched() const { return matched_; }
+
+ private:
+  // Follows one stop string through the text (Knuth, Morris, Pratt).
+  struct Matcher {
+    explicit Matcher(std::string stop);
+    bool advance(char byte);  // true: complete with this byte
+    std::string stop;
+    std::vector<size_t> border;  // of each prefix: its longest proper prefix that is also its suffix
+    size_t length = 0;           // bytes of `stop` that the text's end agrees with
+  };
+  Piece settle(const std::string& text, bool final);
+  std::optional<size_t> find_stop(const std::string& text);
+
+  text::Detokenizer detokenizer_;
+  std::vector<Matcher> matchers_;
+  std::string held_, matched_;
+  bool stopped_ = false;
+};
+
+}  // namespace tempo9::engine
