@@ -1,0 +1,227 @@
+#include "server/api/generation.h"
+
+#include <algorithm>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "engine/token_stream.h"
+#include "server/api/prompts.h"
+#include "server/api/token_reports.h"
+
+namespace tempo9::server {
+namespace {
+
+// One reply: the text of one engine request.
+struct Sequence {
+  Sequence(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop)
+      : stream(tokenizer, stop) {}
+  engine::RequestId id = 0;
+  engine::TokenStream stream;
+  TokenReports reports;
+  int tokens = 0;        // pushed into `stream`
+  bool stopped = false;  // by a stop string
+  engine::Usage usage;   // once it has finished
+};
+
+class Generation : public std::enable_shared_from_this<Generation> {
+ public:
+  Generation(Service& service, ApiRequest request, std::unique_ptr<ReplyWriter> reply,
+             std::shared_ptr<ResponseWriter> response)
+      : service_(service),
+        request_(std::move(request)),
+        reply_(std::move(reply)),
+        response_(std::move(response)) {}
+
+  void start();
+  // From the engine's thread.
+  void receive(size_t index, engine::Event event);
+
+ private:
+  Status submit(const std::vector<std::vector<TokenId>>& prompts);
+  void take_events();
+  void handle(size_t index, const engine::TokenChosen& event);
+  void handle(size_t index, engine::Finished event);
+  void emit(size_t index, const engine::TokenStream::Piece& piece, std::optional<StopReason> finish);
+  void finish();
+  void fail(const ApiError& error);
+  void cancel();
+  ReplyUsage usage() const;
+  void note_usage(const ReplyUsage& usage);
+
+  Service& service_;
+  const ApiRequest request_;
+  const std::unique_ptr<ReplyWriter> reply_;
+  const std::shared_ptr<ResponseWriter> response_;
+  std::vector<int> prompt_tokens_;   // of each prompt
+  std::vector<Sequence> sequences_;  // `choices` for each prompt
+  size_t finished_ = 0;
+  bool over_ = false;  // completed, failed or left alone: events no longer matter
+
+  std::mutex mutex_;
+  std::vector<std::pair<size_t, engine::Event>> events_;  // under mutex_
+  bool scheduled_ = false;                                // under mutex_: a turn will take them
+};
+
+class SequenceSink final : public engine::EventSink {
+ public:
+  SequenceSink(std::shared_ptr<Generation> generation, size_t index)
+      : generation_(std::move(generation)), index_(index) {}
+  void on_event(engine::Event event) noexcept override { generation_->receive(index_, std::move(event)); }
+
+ private:
+  const std::shared_ptr<Generation> generation_;
+  const size_t index_;
+};
+
+uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
+// The first choice draws as if it were alone; the others each have their own.
+uint64_t choice_seed(uint64_t seed, size_t choice) {
+  return seed + choice * 0x9E3779B97F4A7C15u;
+}
+
+void Generation::start() {
+  service_.note_unknown_fields(request_.unknown_fields);
+  if (const Status known = service_.check_model(request_.model); !known)
+    return fail({known.error().code, known.error().message, "model"});
+  if (service_.draining()) return fail({ErrorCode::kBusy, "the server is shutting down"});
+  const auto prompts = make_prompts(service_, request_);
+  if (!prompts) return fail(prompts.error());
+  if (const Status submitted = submit(*prompts); !submitted)
+    return fail({submitted.error().code, submitted.error().message});
+  response_->on_closed([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) {
+      self->over_ = true;
+      self->cancel();
+      self->note_usage(self->usage());
+    }
+  });
+  if (!over_) reply_->begin();
+}
+
+Status Generation::submit(const std::vector<std::vector<TokenId>>& prompts) {
+  const uint64_t seed = request_.seed.value_or(random_seed());
+  const size_t choices = static_cast<size_t>(request_.choices);
+  for (const auto& prompt : prompts) prompt_tokens_.push_back(static_cast<int>(prompt.size()));
+  sequences_.reserve(prompts.size() * choices);
+  for (size_t index = 0; index < prompts.size() * choices; ++index) {
+    engine::Request request{prompts[index / choices], request_.sampling, request_.max_new_tokens};
+    request.sampling.seed = choice_seed(seed, index % choices);
+    auto sink = std::make_shared<SequenceSink>(shared_from_this(), index);
+    TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
+    sequences_.emplace_back(service_.engine().tokenizer(), request_.stop).id = id;
+  }
+  return {};
+}
+
+void Generation::receive(size_t index, engine::Event event) {
+  const std::lock_guard lock(mutex_);
+  events_.emplace_back(index, std::move(event));
+  if (std::exchange(scheduled_, true)) return;
+  response_->post([self = shared_from_this()] { self->take_events(); });
+}
+
+void Generation::take_events() {
+  std::vector<std::pair<size_t, engine::Event>> events;
+  {
+    const std::lock_guard lock(mutex_);
+    events = std::exchange(events_, {});
+    scheduled_ = false;
+  }
+  for (auto& [index, event] : events) {
+    if (over_) return;
+    std::visit([&, at = index](auto& kind) { handle(at, std::move(kind)); }, event);
+  }
+}
+
+void Generation::handle(size_t index, const engine::TokenChosen& event) {
+  Sequence& sequence = sequences_[index];
+  if (sequence.stopped) return;
+  ++sequence.tokens;
+  if (request_.sampling.top_logprobs >= 0) sequence.reports.add(service_.engine().tokenizer(), event.choice);
+  const engine::TokenStream::Piece piece = sequence.stream.push(event.choice.token);
+  sequence.stopped = piece.stopped;
+  if (piece.stopped) service_.engine().cancel(sequence.id);
+  emit(index, piece, std::nullopt);
+}
+
+void Generation::handle(size_t index, engine::Finished event) {
+  Sequence& sequence = sequences_[index];
+  const bool cut = sequence.stopped;
+  if (event.reason == engine::FinishReason::kError)
+    return fail({event.error.code, std::move(event.error.message)});
+  if (event.reason == engine::FinishReason::kCancelled && !cut)
+    return fail({ErrorCode::kCancelled, "the request was cancelled because the server is shutting down"});
+  const engine::TokenStream::Piece piece = sequence.stream.finish();
+  sequence.stopped = piece.stopped;
+  sequence.usage = event.usage;
+  // How far the engine got before it heard of the cancel is chance; the tokens up to the stop are not.
+  if (cut) sequence.usage.completion_tokens = sequence.tokens;
+  StopReason reason = StopReason::kStopString;
+  if (!piece.stopped)
+    reason = event.reason == engine::FinishReason::kLength ? StopReason::kLength : StopReason::kEnd;
+  emit(index, piece, reason);
+  if (++finished_ == sequences_.size()) finish();
+}
+
+void Generation::emit(size_t index, const engine::TokenStream::Piece& piece,
+                      std::optional<StopReason> finish) {
+  Sequence& sequence = sequences_[index];
+  ChatDelta delta;
+  delta.choice = static_cast<int>(index);
+  delta.text = piece.text;
+  delta.finish = finish;
+  delta.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
+                        : sequence.reports.release(piece.text.size());
+  if (!delta.text.empty() || !delta.tokens.empty() || delta.finish) reply_->add(std::move(delta));
+}
+
+void Generation::finish() {
+  over_ = true;
+  const ReplyUsage total = usage();
+  note_usage(total);
+  reply_->finish(total);
+}
+
+void Generation::fail(const ApiError& error) {
+  over_ = true;
+  cancel();
+  response_->note("error", error.message);
+  reply_->fail(error);
+}
+
+void Generation::cancel() {
+  for (const Sequence& sequence : sequences_) service_.engine().cancel(sequence.id);
+}
+
+// A prompt that has several replies counts once.
+ReplyUsage Generation::usage() const {
+  ReplyUsage total;
+  for (size_t i = 0; i < sequences_.size(); ++i) {
+    const Sequence& sequence = sequences_[i];
+    total.completion_tokens += std::max(sequence.usage.completion_tokens, sequence.tokens);
+    if (i % static_cast<size_t>(request_.choices) == 0) total.cached_tokens += sequence.usage.cached_tokens;
+  }
+  for (const int tokens : prompt_tokens_) total.prompt_tokens += tokens;
+  return total;
+}
+
+void Generation::note_usage(const ReplyUsage& usage) {
+  response_->note("prompt_tokens", std::to_string(usage.prompt_tokens));
+  response_->note("cached_tokens", std::to_string(usage.cached_tokens));
+  response_->note("completion_tokens", std::to_string(usage.completion_tokens));
+}
+
+}  // namespace
+
+void start_generation(Service& service, ApiRequest request, std::unique_ptr<ReplyWriter> reply,
+                      std::shared_ptr<ResponseWriter> response) {
+  std::make_shared<Generation>(service, std::move(request), std::move(reply), std::move(response))->start();
+}
+
+}  // namespace tempo9::server

@@ -1,0 +1,165 @@
+#include "server/api/openai_chat.h"
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "base/limits.h"
+#include "server/api/generation.h"
+#include "server/api/openai_errors.h"
+#include "server/api/openai_fields.h"
+#include "server/api/openai_messages.h"
+#include "server/api/openai_reply.h"
+
+namespace tempo9::server {
+namespace {
+
+constexpr std::array<UnsupportedField, 17> kUnsupported = {{
+    {"tools"},
+    {"tool_choice", "auto"},
+    {"functions"},
+    {"function_call", "auto"},
+    {"audio"},
+    {"web_search_options"},
+    {"structured_outputs"},
+    {"grammar"},
+    {"json_schema"},
+    {"guided_json"},
+    {"guided_regex"},
+    {"guided_choice"},
+    {"guided_grammar"},
+    {"min_tokens"},
+    {"ignore_eos"},
+    {"continue_final_message"},
+    {"chat_template"},
+}};
+
+constexpr std::array<std::string_view, 12> kIgnored = {"user",
+                                                       "metadata",
+                                                       "store",
+                                                       "service_tier",
+                                                       "parallel_tool_calls",
+                                                       "prompt_cache_key",
+                                                       "prompt_cache_retention",
+                                                       "safety_identifier",
+                                                       "prediction",
+                                                       "verbosity",
+                                                       "cache_prompt",
+                                                       "timings_per_token"};
+
+void read_logprobs(Fields& fields, sample::SamplingOptions& sampling) {
+  const bool wanted = fields.boolean("logprobs").value_or(false);
+  const auto top = fields.integer("top_logprobs", 0, limits::kMaxTopLogprobs);
+  if (wanted)
+    sampling.top_logprobs = static_cast<int>(top.value_or(0));
+  else if (top.value_or(0) > 0)
+    fields.refuse(ErrorCode::kInvalidArgument, "top_logprobs", "needs logprobs to be true");
+}
+
+void read_modalities(Fields& fields) {
+  const Json* modalities = fields.array("modalities");
+  if (modalities == nullptr) return;
+  for (const Json& modality : *modalities)
+    if (modality != "text") fields.refuse(ErrorCode::kUnsupported, "modalities", "only 'text' is supported");
+}
+
+void read_template_options(Fields& fields, chat::ChatRequest& conversation) {
+  conversation.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
+  conversation.reasoning_effort = fields.string("reasoning_effort");
+  const Json* arguments = fields.object("chat_template_kwargs");
+  if (arguments == nullptr) return;
+  const FieldPath path = fields.path().member("chat_template_kwargs");
+  conversation.enable_thinking = Fields(*arguments, path, fields.faults()).boolean("enable_thinking");
+  conversation.template_arguments = *arguments;
+  conversation.template_arguments.erase("enable_thinking");
+}
+
+Json logprobs_object(const std::vector<TokenReport>& tokens, bool wanted) {
+  if (!wanted) return nullptr;
+  const auto describe = [](const TokenText& token) {
+    Json bytes = Json::array();
+    for (const unsigned char byte : token.bytes) bytes.push_back(byte);
+    return Json{{"token", printable(token.bytes)},
+                {"logprob", finite_logprob(token.logprob)},
+                {"bytes", std::move(bytes)}};
+  };
+  Json content = Json::array();
+  for (const TokenReport& token : tokens) {
+    Json entry = describe(token.chosen);
+    entry["top_logprobs"] = Json::array();
+    for (const TokenText& top : token.top) entry["top_logprobs"].push_back(describe(top));
+    content.push_back(std::move(entry));
+  }
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
+}
+
+Json whole_choice(const ChatDelta& reply, bool logprobs) {
+  Json message = {{"role", "assistant"}, {"content", reply.text}, {"refusal", nullptr}};
+  if (!reply.reasoning.empty()) message["reasoning_content"] = reply.reasoning;
+  return {{"message", std::move(message)}, {"logprobs", logprobs_object(reply.tokens, logprobs)}};
+}
+
+Json delta_choice(Json delta, Json logprobs) {
+  return {{"delta", std::move(delta)}, {"logprobs", std::move(logprobs)}};
+}
+
+Json chunk_choice(const ChatDelta& delta, bool logprobs) {
+  Json content = Json::object();
+  if (!delta.reasoning.empty()) content["reasoning_content"] = delta.reasoning;
+  if (!delta.text.empty() || delta.reasoning.empty()) content["content"] = delta.text;
+  return delta_choice(std::move(content), logprobs_object(delta.tokens, logprobs));
+}
+
+constexpr OpenAiShape kChatShape = {
+    .id_prefix = "chatcmpl",
+    .whole_object = "chat.completion",
+    .chunk_object = "chat.completion.chunk",
+    .whole_choice = whole_choice,
+    .chunk_choice = chunk_choice,
+    .opening_choice =
+        [] {
+          return delta_choice({{"role", "assistant"}, {"content", ""}}, nullptr);
+        },
+    .silent_choice = [] { return delta_choice(Json::object(), nullptr); },
+};
+
+}  // namespace
+
+ApiResult<ApiRequest> parse_openai_chat(std::string_view body, const engine::ModelInfo& model) {
+  const Result<Json> json = parse_json(body);
+  if (!json) return api_failure(json.error());
+  ApiRequest request;
+  chat::ChatRequest conversation;
+  Faults faults;
+  const FieldPath root;
+  Fields fields(*json, root, faults);
+  read_messages(fields, conversation);
+  read_common_fields(fields, model, request);
+  read_logprobs(fields, request.sampling);
+  read_response_format(fields);
+  read_modalities(fields);
+  read_template_options(fields, conversation);
+  refuse_unsupported(fields, kUnsupported);
+  ignore(fields, kIgnored);
+  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
+  request.input = std::move(conversation);
+  request.unknown_fields = fields.unknown();
+  return request;
+}
+
+void handle_openai_chat(Service& service, HttpRequest request, std::shared_ptr<ResponseWriter> response) {
+  ApiResult<ApiRequest> parsed = parse_openai_chat(request.body, service.engine().info());
+  if (!parsed) return response->send(openai_error(parsed.error()));
+  OpenAiReplyOptions options;
+  options.request_id = request.id;
+  options.model = service.model_id();
+  options.created = static_cast<int64_t>(std::time(nullptr));
+  options.choices = static_cast<size_t>(parsed->choices);
+  options.stream = parsed->stream;
+  options.stream_usage = parsed->stream_usage;
+  options.logprobs = parsed->sampling.top_logprobs >= 0;
+  auto reply = make_openai_reply(kChatShape, std::move(options), response);
+  start_generation(service, *std::move(parsed), std::move(reply), std::move(response));
+}
+
+}  // namespace tempo9::server

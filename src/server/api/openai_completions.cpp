@@ -1,0 +1,158 @@
+#include "server/api/openai_completions.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "base/limits.h"
+#include "server/api/generation.h"
+#include "server/api/openai_errors.h"
+#include "server/api/openai_fields.h"
+#include "server/api/openai_reply.h"
+
+namespace tempo9::server {
+namespace {
+
+constexpr int kDefaultTokens = 16;  // as the protocol says, for requests without `max_tokens`
+
+constexpr std::array<UnsupportedField, 9> kUnsupported = {{
+    {"echo"},
+    {"suffix"},
+    {"structured_outputs"},
+    {"grammar"},
+    {"json_schema"},
+    {"guided_json"},
+    {"guided_regex"},
+    {"min_tokens"},
+    {"ignore_eos"},
+}};
+
+constexpr std::array<std::string_view, 3> kIgnored = {"user", "metadata", "cache_prompt"};
+
+std::vector<TokenId> read_ids(const Json& array, const FieldPath& path, int vocabulary_size, Faults& faults) {
+  std::vector<TokenId> ids;
+  for (size_t i = 0; i < array.size(); ++i) {
+    const Json& element = array[i];
+    const bool is_id = element.is_number_integer() && element >= 0 && element < vocabulary_size;
+    if (!is_id) {
+      faults.report(ErrorCode::kInvalidArgument, path.element(i),
+                    fmt::format("expected a token id from 0 to {}", vocabulary_size - 1));
+      return {};
+    }
+    ids.push_back(element.get<TokenId>());
+  }
+  return ids;
+}
+
+// A string, an array of strings, an array of token ids, or an array of such arrays.
+std::vector<TextPrompt> read_prompt(Fields& fields, int vocabulary_size) {
+  const Json* prompt = fields.any("prompt");
+  const FieldPath path = fields.path().member("prompt");
+  std::vector<TextPrompt> prompts;
+  if (prompt == nullptr) {
+    fields.refuse(ErrorCode::kInvalidArgument, "prompt", "this field is required");
+  } else if (prompt->is_string()) {
+    prompts.emplace_back(prompt->get<std::string>());
+  } else if (!prompt->is_array() || prompt->empty()) {
+    fields.refuse(ErrorCode::kInvalidArgument, "prompt",
+                  "expected a string, or an array that is not empty of strings or token ids");
+  } else if (prompt->front().is_number()) {
+    prompts.emplace_back(read_ids(*prompt, path, vocabulary_size, fields.faults()));
+  } else if (prompt->size() > limits::kMaxSequences) {
+    fields.refuse(ErrorCode::kInvalidArgument, "prompt",
+                  fmt::format("at most {} prompts are allowed", limits::kMaxSequences));
+  } else {
+    for (size_t i = 0; i < prompt->size(); ++i) {
+      const Json& element = (*prompt)[i];
+      if (element.is_string())
+        prompts.emplace_back(element.get<std::string>());
+      else if (element.is_array())
+        prompts.emplace_back(read_ids(element, path.element(i), vocabulary_size, fields.faults()));
+      else
+        fields.faults().report(
+            ErrorCode::kInvalidArgument, path.element(i),
+            fmt::format("expected a string or an array of token ids, but got {}", kind_of(element)));
+    }
+  }
+  return prompts;
+}
+
+Json logprobs_object(const std::vector<TokenReport>& tokens, bool wanted) {
+  if (!wanted) return nullptr;
+  Json texts = Json::array(), logprobs = Json::array(), tops = Json::array(), offsets = Json::array();
+  for (const TokenReport& token : tokens) {
+    Json top = Json::object();
+    for (const TokenText& candidate : token.top)
+      top[printable(candidate.bytes)] = finite_logprob(candidate.logprob);
+    texts.push_back(printable(token.chosen.bytes));
+    logprobs.push_back(finite_logprob(token.chosen.logprob));
+    tops.push_back(std::move(top));
+    offsets.push_back(token.text_offset);
+  }
+  return {{"tokens", std::move(texts)},
+          {"token_logprobs", std::move(logprobs)},
+          {"top_logprobs", std::move(tops)},
+          {"text_offset", std::move(offsets)}};
+}
+
+Json chunk_choice(const ChatDelta& delta, bool logprobs) {
+  return {{"text", delta.text}, {"logprobs", logprobs_object(delta.tokens, logprobs)}};
+}
+
+constexpr OpenAiShape kCompletionShape = {
+    .id_prefix = "cmpl",
+    .whole_object = "text_completion",
+    .chunk_object = "text_completion",
+    .whole_choice = chunk_choice,
+    .chunk_choice = chunk_choice,
+    .opening_choice = [] { return chunk_choice({}, false); },
+    .silent_choice = [] { return chunk_choice({}, false); },
+};
+
+}  // namespace
+
+ApiResult<ApiRequest> parse_openai_completions(std::string_view body, const engine::ModelInfo& model) {
+  const Result<Json> json = parse_json(body);
+  if (!json) return api_failure(json.error());
+  ApiRequest request;
+  request.max_new_tokens = kDefaultTokens;
+  Faults faults;
+  const FieldPath root;
+  Fields fields(*json, root, faults);
+  std::vector<TextPrompt> prompts = read_prompt(fields, model.vocabulary_size);
+  read_common_fields(fields, model, request);
+  if (const auto top = fields.integer("logprobs", 0, limits::kMaxTopLogprobs))
+    request.sampling.top_logprobs = static_cast<int>(*top);
+  if (fields.integer("best_of", 1, limits::kMaxChoices).value_or(1) > 1)
+    fields.refuse(ErrorCode::kUnsupported, "best_of", "choosing among several replies is not supported");
+  if (prompts.size() * static_cast<size_t>(request.choices) > limits::kMaxSequences)
+    fields.refuse(ErrorCode::kInvalidArgument, "n",
+                  fmt::format("prompts times n must be at most {}", limits::kMaxSequences));
+  read_response_format(fields);
+  refuse_unsupported(fields, kUnsupported);
+  ignore(fields, kIgnored);
+  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
+  request.input = std::move(prompts);
+  request.unknown_fields = fields.unknown();
+  return request;
+}
+
+void handle_openai_completions(Service& service, HttpRequest request,
+                               std::shared_ptr<ResponseWriter> response) {
+  ApiResult<ApiRequest> parsed = parse_openai_completions(request.body, service.engine().info());
+  if (!parsed) return response->send(openai_error(parsed.error()));
+  OpenAiReplyOptions options;
+  options.request_id = request.id;
+  options.model = service.model_id();
+  options.created = static_cast<int64_t>(std::time(nullptr));
+  options.choices =
+      std::get<std::vector<TextPrompt>>(parsed->input).size() * static_cast<size_t>(parsed->choices);
+  options.stream = parsed->stream;
+  options.stream_usage = parsed->stream_usage;
+  options.logprobs = parsed->sampling.top_logprobs >= 0;
+  auto reply = make_openai_reply(kCompletionShape, std::move(options), response);
+  start_generation(service, *std::move(parsed), std::move(reply), std::move(response));
+}
+
+}  // namespace tempo9::server
