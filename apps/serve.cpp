@@ -38,7 +38,8 @@ void announce(const engine::ModelInfo& info, const server::Server& server) {
   std::printf(
       "%s (%s, %s) is ready at %s, with a context of %d tokens. Try:\n\n"
       "  curl %s/v1/chat/completions -H 'Content-Type: application/json' \\\n"
-      "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello!\"}], \"stream\": true}'\n\n"
+      "    -d '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello!\"}], \"temperature\": 0, "
+      "\"stream\": true}'\n\n"
       "or point any OpenAI client at %s/v1. Ctrl-C stops the server; running replies may finish.\n",
       info.id.c_str(), info.architecture.c_str(), info.quantisation.c_str(), server.url().c_str(),
       info.context_length, server.url().c_str(), server.url().c_str());

@@ -11,7 +11,7 @@ Starting Tempo9 on port $2 (make serve PORT=... for another). In Python, with th
   from openai import OpenAI
   client = OpenAI(base_url="http://127.0.0.1:$2/v1", api_key="none")
   question = [{"role": "user", "content": "Where is the Eiffel Tower?"}]
-  for chunk in client.chat.completions.create(model="tempo9", messages=question, stream=True):
+  for chunk in client.chat.completions.create(model="tempo9", messages=question, temperature=0, stream=True):
       print(chunk.choices[0].delta.content or "", end="", flush=True)
 
 TEXT

@@ -1,0 +1,58 @@
+# Everything a person does here. On a bare machine `make serve` and `make test` need nothing but make and git:
+# each installs, downloads and builds what is missing, says so, and does none of it twice.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.PHONY: build serve test test-slow bench lint fuzz clean setup model dev
+
+PORT ?= 11435
+MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
+FUZZ_SECONDS ?= 60
+
+# $(call configure,PRESET): says nothing unless it fails; half a second when nothing changed.
+configure = cmake --preset $(1) >/dev/null
+pytest = TEMPO9_BIN=build/dev/apps/tempo9 TEMPO9_MODEL=$(MODEL) $(1)/bin/python -m pytest tests
+
+build: setup                      ## the product: build/release/apps/tempo9
+	@$(call configure,release)
+	@cmake --build --preset release --target tempo9
+
+serve: build model                ## serve the small model on PORT
+	@scripts/serve.sh $(MODEL) $(PORT)
+
+dev: setup model                  ## everything, with debug information, as the tests use it
+	@$(call configure,dev)
+	@cmake --build --preset dev
+
+test: dev                         ## what must pass before a change lands
+	@scripts/lint.sh format
+	@ctest --test-dir build/dev --output-on-failure -L '^(fast|weights)$$'
+	@$(call pytest,build/venv) -m 'not slow'
+
+test-slow: dev                    ## comparisons with large Python packages, long simulations
+	@scripts/python_env.sh build/venv-slow tests/requirements.txt $(wildcard tests/requirements-slow.txt)
+	@ctest --test-dir build/dev --output-on-failure -L '^slow$$' --no-tests=ignore
+	@$(call pytest,build/venv-slow) -m slow
+
+bench: build model                ## speed and accuracy beside llama.cpp, on this machine
+	@scripts/python_env.sh build/venv tests/requirements.txt
+	@bench/peers/get_llama_cpp.sh
+	@build/venv/bin/python bench/speed.py --model $(MODEL)
+	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
+
+lint:                             ## layout, clang-tidy on what changed (ALL=1: on everything), shell scripts
+	@scripts/setup.sh lint
+	@$(call configure,dev)
+	@scripts/lint.sh all
+
+fuzz:                             ## each fuzz target for FUZZ_SECONDS, under sanitizers
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+clean:                            ## what was built; the downloaded model stays
+	rm -rf build
+
+setup:
+	@scripts/setup.sh
+
+model: setup
+	@scripts/get_model.sh

@@ -1,0 +1,174 @@
+"""Every architecture equals its reference: tiny random models of each, on every device, in any steps, with and without
+quantised weights, far into long texts, and the head that drafts.
+
+Tolerances are derived in reference/comparison.py.
+"""
+
+import dataclasses
+import functools
+import pathlib
+
+import numpy as np
+import pytest
+from comparison import Case, check_exact, check_rounded, compute_logits, run_logits
+from tiny_gemma import TinyGemma3, TinyGemma4
+from tiny_gpt_oss import TinyGptOss
+from tiny_llama import TinyLlama, TinyMistral3
+from tiny_model import TinyModel
+from tiny_qwen3 import TinyQwen3
+from tiny_qwen35 import TinyQwen35
+
+LENGTH = 200  # several pages, windows and original contexts
+STEPS = ("1", "7", "64")  # rows at once; the default takes all
+
+SHAPES = {
+    "llama": TinyLlama(tied=False, seed=1),
+    "mistral3": TinyMistral3(seed=2),
+    "mistral3_untied_large_heads": TinyMistral3(head_size=32, kv_heads=1, tied=False, original_context=17, seed=3),
+    # Boundaries of YaRN inside the range, cosines that grow (no multiplier), and no temperature.
+    "mistral3_growing": TinyMistral3(
+        head_size=64, factor=4.0, original_context=4096, log_multiplier=0.0, temperature_scale=0.0, seed=4
+    ),
+    "qwen3": TinyQwen3(head_size=32, seed=5),
+    "qwen3_untied": TinyQwen3(heads=6, kv_heads=2, layers=3, tied=False, seed=6),
+    "qwen3moe": TinyQwen3("qwen3moe", experts=8, tied=False, seed=7),
+    "qwen3moe_odd": TinyQwen3("qwen3moe", experts=5, experts_used=3, expert_feed_forward=40, seed=8),
+    "qwen3vl": TinyQwen3("qwen3vl", head_size=32, sections=(6, 5, 5, 0), seed=9),
+    "qwen3vlmoe": TinyQwen3("qwen3vlmoe", head_size=32, sections=(4, 8, 4, 0), experts=6, tied=False, seed=10),
+    "gpt_oss": TinyGptOss(seed=11),
+    "gpt_oss_released_numbers": TinyGptOss(
+        head_size=64, heads=8, kv_heads=1, experts=8, experts_used=4, window=128, factor=32.0, original_context=4096, seed=12
+    ),
+    "gpt_oss_narrow": TinyGptOss(layers=3, window=5, experts_used=1, tied=True, seed=13),
+    "qwen35": TinyQwen35(seed=14),
+    "qwen35_equal_heads": TinyQwen35(
+        key_heads=3, value_heads=3, key_size=32, value_size=16, taps=3, list_kinds=False, tied=False,
+        draft_owns_output=True, seed=15,
+    ),
+    "qwen35_alternating": TinyQwen35(
+        interval=2, key_heads=1, value_heads=3, value_size=32, head_size=48, draft_norm=False, seed=16
+    ),
+    "qwen35_no_draft": TinyQwen35(layers=2, interval=2, list_kinds=False, draft=False, seed=17),
+    "qwen35moe": TinyQwen35("qwen35moe", experts=8, seed=18),
+    "qwen35moe_untied": TinyQwen35("qwen35moe", layers=2, interval=2, experts=5, experts_used=3, tied=False, seed=19),
+    "gemma3": TinyGemma3(seed=20),
+    "gemma3_scaled": TinyGemma3(head_size=32, kv_heads=1, factor=8.0, window=100, tied=False, seed=21),
+    "gemma4": TinyGemma4(seed=22),
+    "gemma4_own_values": TinyGemma4(
+        layers=6, head_size=64, sliding_head_size=32, kv_heads=2, sliding_kv_heads=4, window=7,
+        values_from_keys=False, softcap=30.0, seed=23,
+    ),
+}  # fmt: skip
+DRAFTING = [name for name, model in SHAPES.items() if getattr(model, "draft", False)]
+
+# Rows of whole blocks of 256 columns. As in published files, what routes stays in float32.
+WIDE = {"embedding": 256, "feed_forward": 256, "head_size": 64, "seed": 30}
+WIDE_EXPERTS = WIDE | {"experts": 4, "expert_feed_forward": 256}
+WIDE_DELTA = {"key_size": 64, "value_size": 64}
+QUANTISED = {
+    "llama": TinyLlama(**WIDE),
+    "mistral3": TinyMistral3(**WIDE),
+    "qwen3": TinyQwen3(**WIDE),
+    "qwen3moe": TinyQwen3("qwen3moe", **WIDE_EXPERTS),
+    "qwen3vl": TinyQwen3("qwen3vl", sections=(12, 10, 10, 0), **WIDE),
+    "qwen3vlmoe": TinyQwen3("qwen3vlmoe", sections=(12, 10, 10, 0), **WIDE_EXPERTS),
+    "gpt_oss": TinyGptOss(**WIDE_EXPERTS),
+    "qwen35": TinyQwen35(**WIDE, **WIDE_DELTA),
+    "qwen35moe": TinyQwen35("qwen35moe", shared_feed_forward=256, **WIDE_EXPERTS, **WIDE_DELTA),
+    "gemma3": TinyGemma3(**WIDE),
+    "gemma4": TinyGemma4(sliding_head_size=64, **WIDE),
+}
+FORMATS = {
+    "Q8_0": "Q8_0",
+    "Q4_K": "Q4_K",
+    "MXFP4 experts": "BF16",
+}
+
+# Positions at which a wrong rotary base, scaling or window shows. The last layer of each model sees everything.
+FAR = np.array([1000, 6000, 12000, 20000])
+LONG = {"context": 32768, "heads": 2, "kv_heads": 1, "embedding": 32, "feed_forward": 32, "seed": 40}
+LONG_SHAPES = {
+    "llama": TinyLlama(head_size=16, theta=500000.0, **LONG),
+    "mistral3": TinyMistral3(head_size=16, theta=1e6, original_context=4096, **LONG),
+    "qwen3": TinyQwen3(head_size=16, **LONG),
+    "qwen3moe": TinyQwen3("qwen3moe", experts=4, head_size=16, **LONG),
+    "qwen3vl": TinyQwen3("qwen3vl", sections=(3, 3, 2, 0), head_size=16, **LONG),
+    "qwen3vlmoe": TinyQwen3("qwen3vlmoe", sections=(3, 3, 2, 0), experts=4, head_size=16, **LONG),
+    "gpt_oss": TinyGptOss(window=128, factor=32.0, original_context=4096, **LONG),
+    "qwen35": TinyQwen35(layers=2, interval=2, **LONG),
+    "qwen35moe": TinyQwen35("qwen35moe", layers=2, interval=2, experts=4, **LONG),
+    "gemma3": TinyGemma3(layers=6, head_size=16, window=512, factor=8.0, **LONG),
+    "gemma4": TinyGemma4(window=512, **LONG | {"kv_heads": 1}),
+}
+# Attention sums over 20,000 positions instead of 200, twice behind a logit: 20 sqrt(50 * 256 + 2 * 20000) 2^-24 = 2.7e-4.
+FAR_TOLERANCE = 4e-4
+
+
+@pytest.fixture(scope="module")
+def tiny_case(tmp_path_factory):
+    """tiny_case(model, positions): written and computed once for all tests."""
+
+    @functools.cache
+    def make(model: TinyModel, positions: int) -> Case:
+        path = model.write(tmp_path_factory.mktemp("tiny") / "model.gguf")
+        ids = np.random.default_rng(model.seed).integers(0, model.vocabulary, positions).tolist()
+        return Case(path, ids)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def computed(tiny_case, program, tmp_path_factory):
+    """computed(shape, *options): what the program says, asked once."""
+    out = tmp_path_factory.mktemp("out") / "logits.npy"
+
+    @functools.cache
+    def compute(shape: str, *options: str) -> np.ndarray:
+        return compute_logits(tiny_case(SHAPES[shape], LENGTH), program, out, *options)
+
+    return compute
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shape(shape, device, tiny_case, computed):
+    check_exact(computed(shape, "--device", device), tiny_case(SHAPES[shape], LENGTH).logits)
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_short_text(shape, device, tiny_case, program, tmp_path):
+    whole = tiny_case(SHAPES[shape], LENGTH)
+    logits = compute_logits(Case(whole.path, whole.ids[:8]), program, tmp_path / "logits.npy", "--device", device)
+    check_exact(logits, whole.logits[:8])  # no row depends on later ones
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_deferred_device_gives_the_same_bits(shape, computed):
+    assert np.array_equal(computed(shape, "--device", "deferred"), computed(shape, "--device", "cpu"))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_steps_of_any_size_give_the_same_bits(shape, step, computed):
+    assert np.array_equal(computed(shape, "--device", "cpu", "--step", step), computed(shape, "--device", "cpu"))
+
+
+@pytest.mark.parametrize("device", ["reference", "cpu"])
+@pytest.mark.parametrize("shape", DRAFTING)
+def test_draft_head(shape, device, tiny_case, computed):
+    check_exact(computed(shape, "--device", device, "--draft"), tiny_case(SHAPES[shape], LENGTH).draft_logits)
+
+
+@pytest.mark.parametrize("options", [("cpu", "--step", step) for step in STEPS] + [("deferred",)], ids=" ".join)
+@pytest.mark.parametrize("shape", DRAFTING)
+def test_draft_head_gives_the_same_bits(shape, options, computed):
+    drafted = computed(shape, "--draft", "--device", *options)
+    assert np.array_equal(drafted, computed(shape, "--device", "cpu", "--draft"))
+
+
+def test_model_without_draft_head_says_so(tiny_case, program, tmp_path):
+    case = tiny_case(SHAPES["qwen35_no_draft"], LENGTH)
+    refusal = run_logits(case, program, tmp_path / "logits.npy", "--draft")
+    assert refusal.returncode == 1
+    assert "no draft head" in refusal.stderr
