@@ -21,7 +21,11 @@ boost_installed() {
   [ -r "$header" ] && [ "$(awk '$1 == "#define" && $2 == "BOOST_VERSION" { print $3 }' "$header")" -ge 108100 ]
 }
 boost_package() {
-  if apt-cache show libboost1.81-dev >/dev/null 2>&1; then echo libboost1.81-dev; else echo libboost-dev; fi
+  # A name that apt knows may still be one that it cannot install: only a candidate with a number counts.
+  case "$(LC_ALL=C apt-cache policy libboost1.81-dev)" in
+    *"Candidate: "[0-9]*) echo libboost1.81-dev ;;
+    *) echo libboost-dev ;;
+  esac
 }
 
 if ! command -v apt-get >/dev/null; then

@@ -83,7 +83,7 @@ Result<Text> format_integer_value(Runtime& runtime, Integer value, const FormatS
       prefix = spec.type == 'x' ? "0x" : "0X";
       break;
     case 'c': {
-      if (value < 0 || value > 0x10FFFF) {
+      if (value < 0 || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
         return fail(ErrorCode::kInvalidArgument, "%c arg not in range(0x110000)");
       }
       std::string character;
