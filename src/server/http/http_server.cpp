@@ -115,13 +115,13 @@ class AsioServer final : public HttpServer {
   }
 
   void on_stop_signal(std::function<void()> callback) override {
-    asio::post(acceptor_.get_executor(), [this, callback = std::move(callback)] {
-      error_code error;
-      for (const int signal : {SIGTERM, SIGINT})
-        if (signals_.add(signal, error))
-          spdlog::error("cannot wait for signal {}: {}", signal, error.message());
-      wait_for_signal(callback);
-    });
+    // At once, not when the executor comes to it: a stop right after the start is then kept for the wait.
+    error_code error;
+    for (const int signal : {SIGTERM, SIGINT})
+      if (signals_.add(signal, error))
+        spdlog::error("cannot wait for signal {}: {}", signal, error.message());
+    asio::post(acceptor_.get_executor(),
+               [this, callback = std::move(callback)] { wait_for_signal(callback); });
   }
 
  private:
