@@ -7,8 +7,8 @@ up to 50 sums of at most 256 terms, and logits reach 20: 20 sqrt(50 * 256) 2^-24
 Byte products. The device `cpu` rounds what goes into a product with a quantised matrix to 8 bits, one scale per 32
 columns. The reference can round likewise, and then the two agree as closely as in float32, up to the first value that
 lies so near the middle between two levels that float32 rounds it the other way; later positions attend to that one and
-differ too. In a tiny model that happens once in about 40 positions, so a share of the positions must agree, which no
-other rounding would achieve at any.
+differ too. In a tiny model of two layers that happens once in about 40 positions, so a share of the positions must
+agree, which no other rounding would achieve at any.
 
 How far such a difference may go is measured on the reference, three times with slightly different scales: three samples
 of what rounding does to the logits. What the device shows is one more sample. Its rms, a mean over thousands of logits,
