@@ -197,3 +197,9 @@ def test_far_positions(family, tiny_case, program, tmp_path):
     truth = reference_of(case.file).logits(case.ids, FAR)
     logits = compute_logits(case, program, tmp_path / "logits.npy", "--device", "cpu")
     check_exact(logits[FAR], truth, FAR_TOLERANCE)
+
+
+def test_value_heads_of_an_unusual_size_are_refused(tiny_case, program, tmp_path):
+    refusal = run_logits(tiny_case(TinyQwen35(value_size=24), 8), program, tmp_path / "logits.npy")
+    assert refusal.returncode == 1
+    assert "value heads of 24" in refusal.stderr

@@ -230,7 +230,7 @@ struct CausalConv {
 //   q = q / sqrt(sum q^2 + epsilon) / sqrt(key_size), k = k / sqrt(sum k^2 + epsilon)
 //   S = exp(a * softplus(alpha + dt)) * S;  S += k (outer) sigmoid(beta) * (v - S^T k);  out = S^T q
 // alpha, beta: [rows, value_heads]; a, dt: [1, value_heads]; out: [rows, value_heads * value_size]. The state
-// is [value_heads][key_size][value_size]; a segment at position 0 starts from zeros.
+// is [value_heads][key_size][value_size], value_size = 16 n; a segment at position 0 starts from zeros.
 struct GatedDelta {
   View x, alpha, beta, a, dt, out, slots;
   Segments segments;

@@ -256,6 +256,10 @@ Result<RecurrentShape> read_recurrent_shape(const gguf::Metadata& metadata, std:
   if (inner % shape.value_heads != 0 || shape.value_heads % shape.key_heads != 0 || shape.taps < 2)
     return fail(ErrorCode::kCorrupt, "the {}.ssm.* keys contradict each other", prefix);
   shape.value_size = inner / shape.value_heads;
+  constexpr int kLanes = 16;  // columns of a state that devices take side by side
+  if (shape.value_size % kLanes != 0)
+    return fail(ErrorCode::kUnsupported, "{}.ssm.inner_size makes value heads of {}, no multiple of {}",
+                prefix, shape.value_size, kLanes);
   return shape;
 }
 
