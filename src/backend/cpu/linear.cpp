@@ -1,5 +1,6 @@
 // The linear operation: the rows of the input are made once, then threads take groups of panels and rows as
-// they come. One row is made by every thread for itself: that is as fast as waiting for another to do it.
+// they come. One row is made by every thread for itself: that is as fast as waiting for another to do it (and
+// the reason why outputs may not overlap the input).
 #include <algorithm>
 #include <array>
 #include <span>

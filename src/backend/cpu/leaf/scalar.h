@@ -11,7 +11,6 @@
 // function for all units. So leaves, and the templates over them, call builtins, their own kind and C
 // functions only: nothing inline of another header (std::fma, std::min) may be emitted there.
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -37,11 +36,9 @@ struct ScalarLeaf {
   static Floats sub(Floats a, Floats b) { return a - b; }
   static Floats mul(Floats a, Floats b) { return a * b; }
   static Floats div(Floats a, Floats b) { return a / b; }
-  static Floats max(Floats a, Floats b) { return a > b ? a : b; }
-  static Floats if_negative(Floats x, Floats a, Floats b) {
-    return std::signbit(x) ? a : b;
-  }                                                                                    // by the sign bit
-                                                                                       // b if either is NaN
+  static Floats max(Floats a, Floats b) { return a > b ? a : b; }  // b if either is NaN
+  // a where x has its sign bit set, b elsewhere.
+  static Floats if_negative(Floats x, Floats a, Floats b) { return quant::float_to_bits(x) >> 31 ? a : b; }
   static Floats fma(Floats a, Floats b, Floats c) { return __builtin_fmaf(a, b, c); }  // one rounding
   static Floats round(Floats x) { return __builtin_nearbyintf(x); }                    // ties to even
   static Floats power_of_two(Floats x) {  // x: a whole number, -126 .. 127; 1 for NaN
