@@ -83,8 +83,25 @@ void HostStream::download(std::span<std::byte> target, const View& source) {
 
 void HostStream::wait(Event event) {
   release_until(event.number);
-  for (uint64_t done; (done = completed_.load(std::memory_order_acquire)) < event.number;)
-    completed_.wait(done, std::memory_order_acquire);
+  if (reached(event)) return;
+  std::unique_lock lock(waiting_);
+  for (;;) {
+    if (event.number < awaited_) awaited_ = event.number;
+    // After awaited_: either this load sees the task done, or the worker sees that it is awaited.
+    if (completed_.load() >= event.number) return;
+    reached_.wait(lock);
+  }
+}
+
+// Everybody who waits is woken, and says again what for if that is yet to come.
+void HostStream::complete(uint64_t number) {
+  completed_.store(number);
+  if (number < awaited_.load()) return;
+  {
+    const std::lock_guard lock(waiting_);
+    awaited_ = kNobody;
+  }
+  reached_.notify_all();
 }
 
 void HostStream::wait_for(Stream& other, Event event) {
@@ -107,8 +124,7 @@ void HostStream::work() {
     Task& task = ring_[number % ring_.size()];
     const bool stop = task.kind == Kind::kStop;
     if (!stop) run(task);
-    completed_.store(number + 1, std::memory_order_release);
-    completed_.notify_all();
+    complete(number + 1);
     if (stop) return;
   }
 }

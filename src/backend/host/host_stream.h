@@ -1,6 +1,7 @@
 // A bounded queue of work and the thread that runs it, in order. One producer.
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -44,6 +45,7 @@ class HostStream final : public Stream {
   void release_until(uint64_t number);
   void work();
   void run(Task& task);
+  void complete(uint64_t number);
 
   HostKernels& kernels_;
   std::mutex& turn_;
@@ -52,6 +54,12 @@ class HostStream final : public Stream {
   std::atomic<uint64_t> submitted_{0};  // tasks in the ring so far
   std::atomic<uint64_t> released_{0};   // tasks the worker may start
   std::atomic<uint64_t> completed_{0};
+  // The least number that somebody waits for. The worker wakes nobody before that: waking for each task would
+  // cost more than a small operation.
+  static constexpr uint64_t kNobody = UINT64_MAX;
+  std::atomic<uint64_t> awaited_{kNobody};
+  std::mutex waiting_;  // held to change awaited_ and to begin to wait
+  std::condition_variable reached_;
   std::thread worker_;
 };
 
