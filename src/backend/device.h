@@ -93,6 +93,12 @@ class Stream {
   virtual Status synchronize() = 0;
 };
 
+// Work done since the device was made, for statistics and tests.
+struct WorkCounters {
+  // Matrices out of stacks (experts) that ExpertLinear has read; one that is read twice counts twice.
+  uint64_t expert_matrices = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -112,6 +118,8 @@ class Device {
   virtual bool supports(OpKind kind) const = 0;
   // Bytes of working memory the device keeps for itself. Buffers and weights know their own size.
   virtual size_t scratch_bytes() const = 0;
+  // Of operations that have run.
+  virtual WorkCounters counters() const = 0;
 };
 
 struct DeviceOptions {

@@ -113,7 +113,7 @@ TEST_P(ExpertTest, ExpertLinearIsLinearWithEachRowsMatrix) {
   const TestWeight stack = random_weight(random, format, experts * outputs, columns);
   const std::vector<int32_t> chosen = {3, 0, 3, 2, 0, 3, 2, 0, 3, 2};  // expert 1 is asked for by nobody
   const size_t matrix_bytes = stack.bytes.size() / experts;
-  const auto check = [&](TestDevice& device) {
+  const auto check = [&](TestDevice& device, uint64_t matrices_read) {
     const auto experts_weight =
         device.device().load_weight({format, outputs, columns, experts, stack.bytes}).value();
     View indices = device.put_integers(chosen);
@@ -130,6 +130,7 @@ TEST_P(ExpertTest, ExpertLinearIsLinearWithEachRowsMatrix) {
     op.count = 2;
     device.stream().submit(op);
     const Values out = device.get(op.outputs[0].out), second = device.get(op.outputs[1].out);
+    EXPECT_EQ(device.device().counters().expert_matrices, matrices_read);
     for (int slot = 0; slot < rows * k; ++slot) {
       const auto expert = static_cast<size_t>(chosen[static_cast<size_t>(slot)]);
       const Weight* matrix = device.weight(
@@ -156,10 +157,10 @@ TEST_P(ExpertTest, ExpertLinearIsLinearWithEachRowsMatrix) {
     }
   };
   TestDevice reference = make_reference();
-  check(reference);
+  check(reference, 2 * chosen.size());  // for each slot and output
   for_each_candidate([&](const Candidate& c) {
     TestDevice device = make_candidate(c);
-    check(device);
+    check(device, 2 * 3);  // once each: experts 0, 2 and 3
   });
 }
 

@@ -33,7 +33,7 @@ class CpuKernels final : public HostKernels {
   bool supports(OpKind) const override { return true; }
 
   void run(const Op& op) override {
-    cpu::Context context{kernels_, pool_, scratch_, attention_plan_};
+    cpu::Context context{kernels_, pool_, scratch_, attention_plan_, expert_matrices_};
     std::visit([&](const auto& operation) { cpu::run(operation, context); }, op);
   }
 

@@ -93,6 +93,8 @@ void run(const ExpertLinear& op, Context& context) {
   const int k = op.indices.columns, slots = op.indices.rows * k;
   if (slots == 0) return;
   const Groups groups = group_slots(op.indices, op.outputs[0].weight->count());
+  context.expert_matrices.fetch_add(groups.experts.size() * static_cast<size_t>(op.count),
+                                    std::memory_order_relaxed);
   const InputRows input(op.input, std::span(op.outputs).first(static_cast<size_t>(op.count)));
   const size_t input_bytes = round_to_lines(input.bytes(slots)), spare = input.row_of_floats();
   size_t result_floats = 0;

@@ -17,6 +17,7 @@ struct Context {
   ThreadPool& pool;
   Scratch& scratch;
   AttentionPlan& attention_plan;
+  std::atomic<uint64_t>& expert_matrices;  // see WorkCounters
 };
 
 void run(const EmbedRows& op, Context& context);

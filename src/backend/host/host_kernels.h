@@ -2,6 +2,7 @@
 // kernels that run at once. `reference` and `cpu` are HostKernels; host_device.h turns any of them into a
 // Device with streams, `deferred` into one that runs late.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,6 +72,11 @@ class HostKernels {
   virtual Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) = 0;
   virtual Result<size_t> kv_layer_bytes(const KvShape& shape) const = 0;
   virtual size_t scratch_bytes() const = 0;
+  // From any thread.
+  WorkCounters counters() const { return {expert_matrices_.load(std::memory_order_relaxed)}; }
+
+ protected:
+  std::atomic<uint64_t> expert_matrices_{0};
 };
 
 }  // namespace tempo9::backend

@@ -9,6 +9,9 @@ class ReferenceKernels final : public HostKernels {
   bool supports(OpKind) const override { return true; }
   void run(const Op& op) override {
     std::visit([](const auto& operation) { reference::run(operation); }, op);
+    if (const auto* experts = std::get_if<ExpertLinear>(&op))  // each slot by itself
+      expert_matrices_ +=
+          static_cast<uint64_t>(experts->indices.rows * experts->indices.columns * experts->count);
   }
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
     return std::make_unique<reference::ReferenceWeight>(source);
