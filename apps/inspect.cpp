@@ -15,12 +15,13 @@ int run(const std::string& path) {
   const auto file = gguf::File::open(path);
   if (!file) return report(file.error());
   std::printf("%s\n", gguf::describe(**file).c_str());
-  const Status runnable = engine::check_runnable(**file);
-  if (runnable) {
+  const auto remarks = engine::check_runnable(**file);
+  if (remarks) {
     std::printf("This file will run.\n");
+    for (const std::string& remark : *remarks) std::printf("Note: %s.\n", remark.c_str());
     return 0;
   }
-  std::printf("This file will not run: %s.\n", runnable.error().message.c_str());
+  std::printf("This file will not run: %s.\n", remarks.error().message.c_str());
   return 1;
 }
 

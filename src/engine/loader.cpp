@@ -1,5 +1,7 @@
 #include "engine/loader.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -84,10 +86,10 @@ Result<ModelInfo> describe(const gguf::File& file, const std::string& path,
 
 }  // namespace
 
-Status check_runnable(const gguf::File& file) {
-  TRY(model::check_model(file));
+Result<std::vector<std::string>> check_runnable(const gguf::File& file) {
+  TRY_ASSIGN(std::vector<std::string> remarks, model::check_model(file));
   TRY(text::make_tokenizer(file.metadata()));
-  return {};
+  return remarks;
 }
 
 Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit_rows,
@@ -111,6 +113,8 @@ Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit
         kKvShareOfFree * static_cast<double>(available > weights ? available - weights : 0));
   }
   TRY_ASSIGN(loaded.runner, ModelRunner::load(*loaded.file, std::move(device), runner, progress));
+  for (const std::string& remark : loaded.runner->remarks())
+    spdlog::warn("{}: {}", options.model_path, remark);
   if (loaded.runner->vocabulary_size() < loaded.tokenizer->vocabulary_size())
     return fail(ErrorCode::kCorrupt, "the tokenizer has {} tokens, the model only {} rows for them",
                 loaded.tokenizer->vocabulary_size(), loaded.runner->vocabulary_size());

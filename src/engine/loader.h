@@ -18,8 +18,8 @@ struct LoadedModel {
 Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit_rows,
                                      const Progress& progress);
 
-// What stands in the way of running the file; empty if nothing does.
-Status check_runnable(const gguf::File& file);
+// What stands in the way of running the file, as an error; if nothing does, what a user should know about it.
+Result<std::vector<std::string>> check_runnable(const gguf::File& file);
 
 // Ids of `text`, with the begin-of-text token that the model asks for if the text does not begin with it.
 std::vector<TokenId> encode_prompt(const text::Tokenizer& tokenizer, std::string_view text,

@@ -45,6 +45,7 @@ class ModelRunner final : private kv::SlabSource {
   // Tokens one sequence can have: bounded by max_context and by the memory for pages.
   int max_context() const { return max_context_; }
   const backend::Device& device() const { return *device_; }
+  std::vector<std::string> remarks() const { return model_->remarks(); }
 
  private:
   ModelRunner(std::unique_ptr<backend::Device> device, const RunnerOptions& options)

@@ -39,10 +39,11 @@ Result<std::unique_ptr<Model>> load_model(const gguf::File& file, backend::Devic
   return model;
 }
 
-Status check_model(const gguf::File& file) {
+Result<std::vector<std::string>> check_model(const gguf::File& file) {
   TRY_ASSIGN(const Architecture* architecture, find_architecture(file));
   TRY_ASSIGN(const std::unique_ptr<Decoder> model, architecture->make(file));
-  return model->check(file);
+  TRY(model->check(file));
+  return model->remarks();
 }
 
 }  // namespace tempo9::model

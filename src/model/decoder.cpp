@@ -91,25 +91,32 @@ View Decoder::logits_of(Stream& stream, const StepInput& step, const View& hidde
 }
 
 void add_attention_slots(LayerSlots& layer, const gguf::File& file, int embedding,
-                         const AttentionShape& shape, AttentionWeights& w) {
+                         const AttentionShape& shape, AttentionWeights& w, AttentionNeeds needs) {
   const uint64_t E = u(embedding), Q = u(shape.query_heads * shape.head_size),
                  KV = u(shape.kv_heads * shape.head_size);
   layer.add("attn_norm.weight", {E}, &w.norm);
+  const uint64_t all = Q + 2 * KV;
+  const RowPart query{0, Q, all}, key{Q, KV, all}, value{Q + KV, KV, all};
   if (file.find_tensor(layer.name("attn_qkv.weight")) != nullptr) {
-    const uint64_t all = Q + 2 * KV;
-    layer.add("attn_qkv.weight", {E, all}, &w.query, true, {0, Q, all});
-    layer.add("attn_qkv.weight", {E, all}, &w.key, true, {Q, KV, all});
-    layer.add("attn_qkv.weight", {E, all}, &w.value, true, {Q + KV, KV, all});
+    layer.add("attn_qkv.weight", {E, all}, &w.query, true, query);
+    layer.add("attn_qkv.weight", {E, all}, &w.key, true, key);
+    layer.add("attn_qkv.weight", {E, all}, &w.value, true, value);
   } else {
     layer.add("attn_q.weight", {E, Q}, &w.query);
     layer.add("attn_k.weight", {E, KV}, &w.key);
-    layer.add("attn_v.weight", {E, KV}, &w.value);
-    layer.add("attn_q.bias", {Q}, &w.query_bias, false);
-    layer.add("attn_k.bias", {KV}, &w.key_bias, false);
-    layer.add("attn_v.bias", {KV}, &w.value_bias, false);
+    layer.add("attn_v.weight", {E, KV}, &w.value, needs.values);
+  }
+  if (file.find_tensor(layer.name("attn_qkv.bias")) != nullptr) {
+    layer.add("attn_qkv.bias", {all}, &w.query_bias, true, query);
+    layer.add("attn_qkv.bias", {all}, &w.key_bias, true, key);
+    layer.add("attn_qkv.bias", {all}, &w.value_bias, true, value);
+  } else {
+    layer.add("attn_q.bias", {Q}, &w.query_bias, needs.biases);
+    layer.add("attn_k.bias", {KV}, &w.key_bias, needs.biases);
+    layer.add("attn_v.bias", {KV}, &w.value_bias, needs.biases);
   }
   layer.add("attn_output.weight", {Q, E}, &w.out);
-  layer.add("attn_output.bias", {E}, &w.out_bias, false);
+  layer.add("attn_output.bias", {E}, &w.out_bias, needs.biases);
 }
 
 }  // namespace tempo9::model

@@ -69,9 +69,13 @@ class Decoder : public Model {
   backend::View last_, logits_;
 };
 
-// Queries, keys and values as three tensors or as one (attn_qkv), each with an optional bias; the output
-// projection; the norm in front.
+// Queries, keys and values as three tensors or as one (attn_qkv), the output projection, a bias of each; the
+// norm in front. `needs`: what must be there beyond the other matrices.
+struct AttentionNeeds {
+  bool values = true;  // their matrix; without it they are made from keys
+  bool biases = false;
+};
 void add_attention_slots(LayerSlots& layer, const gguf::File& file, int embedding,
-                         const AttentionShape& shape, AttentionWeights& weights);
+                         const AttentionShape& shape, AttentionWeights& weights, AttentionNeeds needs);
 
 }  // namespace tempo9::model

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Model {
   virtual int context_length() const = 0;  // that it was trained for
   virtual const kv::Layout& kv_layout() const = 0;
   virtual size_t resident_bytes() const = 0;  // weights and workspace
+  // What a user should know about the file although it runs; one sentence each.
+  virtual std::vector<std::string> remarks() const { return {}; }
   // Submits one step. Returns the view that holds [logit rows, vocabulary] once the stream has come that far.
   virtual backend::View forward(backend::Stream& stream, const StepInput& step) = 0;
 
@@ -66,7 +69,7 @@ Result<std::unique_ptr<Model>> load_model(const gguf::File& file, backend::Devic
                                           const LoadOptions& options, const Progress& progress);
 
 // Whether load_model() would accept the file, without reading weights: the same checks of architecture, keys,
-// tensors and formats.
-Status check_model(const gguf::File& file);
+// tensors and formats. Returns the model's remarks.
+Result<std::vector<std::string>> check_model(const gguf::File& file);
 
 }  // namespace tempo9::model

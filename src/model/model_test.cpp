@@ -13,7 +13,7 @@ std::string refusal(const TinyLlama& model) {
   const std::vector<uint8_t> bytes = model.build();
   const auto file = gguf::File::parse(bytes);
   EXPECT_TRUE(file.has_value()) << file.error().message;
-  const Status checked = check_model(**file);
+  const auto checked = check_model(**file);
   const auto device = backend::create_device("reference", {}).value();
   const auto loaded = load_model(**file, *device, {}, {});
   EXPECT_EQ(checked.has_value(), loaded.has_value());

@@ -45,8 +45,21 @@ Status check_tensor(const gguf::Tensor& tensor, const TensorSlot& slot) {
   return {};
 }
 
-size_t vector_bytes(const gguf::Tensor& tensor) {
-  return (tensor.columns() * tensor.rows() * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+// Calls f(first, length) for each run of a part of `n` rows or elements.
+template <class F>
+void for_each_run(const RowPart& part, uint64_t n, F f) {
+  const uint64_t repeats = part.repeats == 0 ? n / part.period : part.repeats;
+  for (uint64_t i = 0; i < repeats; ++i) f(part.first + i * part.period, part.length);
+}
+
+uint64_t length_of(const RowPart& part, uint64_t n) {
+  if (part.period == 0) return n;
+  return part.length * (part.repeats == 0 ? n / part.period : part.repeats);
+}
+
+size_t vector_bytes(const gguf::Tensor& tensor, const RowPart& part) {
+  const uint64_t elements = length_of(part, tensor.columns() * tensor.rows());
+  return (elements * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 void decode(const gguf::Tensor& tensor, HostVector& values) {
@@ -55,14 +68,24 @@ void decode(const gguf::Tensor& tensor, HostVector& values) {
                     values.data());
 }
 
+void keep_part(const RowPart& part, std::vector<float>& values) {
+  if (part.period == 0) return;
+  auto end = values.begin();  // of what is kept; never behind the run that is copied to it
+  for_each_run(part, values.size(), [&](uint64_t first, uint64_t length) {
+    const auto begin = values.begin() + static_cast<ptrdiff_t>(first);
+    end = std::copy(begin, begin + static_cast<ptrdiff_t>(length), end);
+  });
+  values.erase(end, values.end());
+}
+
 // The rows of `part`, one after the other, in `out`.
 void take_rows(const gguf::Tensor& tensor, const RowPart& part, std::vector<uint8_t>& out) {
   const size_t row_bytes = tensor.data.size() / tensor.rows();
   out.clear();
-  for (uint64_t row = part.first; row < tensor.rows(); row += part.period) {
-    const auto begin = tensor.data.begin() + static_cast<ptrdiff_t>(row * row_bytes);
-    out.insert(out.end(), begin, begin + static_cast<ptrdiff_t>(part.length * row_bytes));
-  }
+  for_each_run(part, tensor.rows(), [&](uint64_t first, uint64_t length) {
+    const auto begin = tensor.data.begin() + static_cast<ptrdiff_t>(first * row_bytes);
+    out.insert(out.end(), begin, begin + static_cast<ptrdiff_t>(length * row_bytes));
+  });
 }
 
 Result<Matrix> load_matrix(const gguf::Tensor& tensor, const RowPart& part, backend::Device& device) {
@@ -76,7 +99,7 @@ Result<Matrix> load_matrix(const gguf::Tensor& tensor, const RowPart& part, back
   if (part.period != 0) {
     take_rows(tensor, part, rows);
     source.bytes = rows;
-    source.rows = static_cast<int>(tensor.shape[1] / part.period * part.length);
+    source.rows = static_cast<int>(length_of(part, tensor.shape[1]));
   }
   auto weight = device.load_weight(source);
   if (!weight) return fail(weight.error().code, "tensor '{}': {}", tensor.name, weight.error().message);
@@ -121,7 +144,7 @@ Status WeightStore::load(const gguf::File& file, backend::Device& device,
     const gguf::Tensor* tensor = file.find_tensor(slot.name);
     if (tensor == nullptr) continue;
     total += tensor->data.size();
-    if (std::holds_alternative<Vector*>(slot.target)) vectors += vector_bytes(*tensor);
+    if (std::holds_alternative<Vector*>(slot.target)) vectors += vector_bytes(*tensor, slot.part);
   }
   TRY_ASSIGN(vectors_, device.allocate(vectors));
   const auto stream = device.create_stream();
@@ -138,11 +161,12 @@ Status WeightStore::load(const gguf::File& file, backend::Device& device,
       decode(*tensor, **host);
     } else {
       decode(*tensor, values);
+      keep_part(slot.part, values);
       const auto n = static_cast<int>(values.size());
       Vector& view = *std::get<Vector*>(slot.target);
       view = {vectors_.get(), offset, 1, n, n};
       stream->upload(view, std::as_bytes(std::span(values)));
-      offset += vector_bytes(*tensor);
+      offset += vector_bytes(*tensor, slot.part);
     }
     done += tensor->data.size();
     if (progress) progress(static_cast<double>(done) / static_cast<double>(total));

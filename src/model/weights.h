@@ -16,10 +16,11 @@ using Matrix = std::unique_ptr<backend::Weight>;  // null: the file has none
 using Vector = backend::View;                     // f32 [1, n]; absent if the file has none
 using HostVector = std::vector<float>;            // values the host needs; empty if the file has none
 
-// Some rows of a matrix: of each `period` rows the `length` that begin at `first`. Fused tensors are taken
-// apart by it.
+// Some rows of a matrix, or some elements of a vector: the `length` that begin at `first`, and again `period`
+// further on, `repeats` times in all. Fused tensors are taken apart by it.
 struct RowPart {
-  uint64_t first = 0, length = 0, period = 0;  // period 0: all rows
+  uint64_t first = 0, length = 0, period = 0;  // period 0: everything
+  uint64_t repeats = 0;                        // 0: to the end
 };
 
 struct TensorSlot {
@@ -27,7 +28,7 @@ struct TensorSlot {
   std::vector<uint64_t> shape;  // fastest dimension first; trailing ones may be left out
   std::variant<Matrix*, Vector*, HostVector*> target;
   bool required = true;
-  RowPart part = {};  // of a matrix, counted over all rows of a stack
+  RowPart part = {};  // of a matrix, counted over all rows of a stack, or of a vector
 };
 
 // Slots "blk.<layer>.<name>".

@@ -47,7 +47,7 @@ class Gemma3 final : public Decoder {
     for (int i = 0; i < layer_count_; ++i) {
       LayerSlots layer(slots, i);
       Layer& w = layers_[static_cast<size_t>(i)];
-      add_attention_slots(layer, file, config_.embedding, full_, w.attention);
+      add_attention_slots(layer, file, config_.embedding, full_, w.attention, {});
       layer.add("attn_q_norm.weight", {D}, &w.attention.query_norm);
       layer.add("attn_k_norm.weight", {D}, &w.attention.key_norm);
       layer.add("post_attention_norm.weight", {E}, &w.attention.post_norm);

@@ -52,19 +52,15 @@ class Gemma4 final : public Decoder {
   }
 
  private:
-  void list_tensors(const gguf::File&, std::vector<TensorSlot>& slots) override {
+  void list_tensors(const gguf::File& file, std::vector<TensorSlot>& slots) override {
     const auto u = [](int n) { return static_cast<uint64_t>(n); };
     const uint64_t E = u(config_.embedding), F = u(config_.feed_forward);
-    slots.push_back({"rope_freqs.weight", {u(config_.head_size / 2)}, &rope_divisors_, false});
+    slots.push_back({"rope_freqs.weight", {u(config_.head_size / 2)}, &rope_divisors_});
     for (int i = 0; i < layer_count_; ++i) {
       LayerSlots layer(slots, i);
       Layer& w = layers_[static_cast<size_t>(i)];
-      const uint64_t D = u(w.shape.head_size), Q = u(w.shape.query_heads) * D, KV = u(w.shape.kv_heads) * D;
-      layer.add("attn_norm.weight", {E}, &w.attention.norm);
-      layer.add("attn_q.weight", {E, Q}, &w.attention.query);
-      layer.add("attn_k.weight", {E, KV}, &w.attention.key);
-      layer.add("attn_v.weight", {E, KV}, &w.attention.value, w.sliding);
-      layer.add("attn_output.weight", {Q, E}, &w.attention.out);
+      const uint64_t D = u(w.shape.head_size);
+      add_attention_slots(layer, file, config_.embedding, w.shape, w.attention, {.values = w.sliding});
       layer.add("attn_q_norm.weight", {D}, &w.attention.query_norm);
       layer.add("attn_k_norm.weight", {D}, &w.attention.key_norm);
       layer.add("post_attention_norm.weight", {E}, &w.attention.post_norm);

@@ -41,7 +41,7 @@ class GptOss final : public Decoder {
     for (int i = 0; i < layer_count_; ++i) {
       LayerSlots layer(slots, i);
       Layer& w = layers_[static_cast<size_t>(i)];
-      add_attention_slots(layer, file, config_.embedding, full_, w.attention);
+      add_attention_slots(layer, file, config_.embedding, full_, w.attention, {.biases = true});
       layer.add("attn_sinks.weight", {u(config_.query_heads)}, &w.attention.sinks);
       layer.add("post_attention_norm.weight", {u(config_.embedding)},
                 &w.moe.norm);  // in front of the experts, despite its name

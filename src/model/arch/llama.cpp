@@ -39,7 +39,7 @@ class Llama final : public Decoder {
     for (int i = 0; i < layer_count_; ++i) {
       LayerSlots layer(slots, i);
       Layer& w = layers_[static_cast<size_t>(i)];
-      add_attention_slots(layer, file, config_.embedding, shape_, w.attention);
+      add_attention_slots(layer, file, config_.embedding, shape_, w.attention, {});
       layer.add("ffn_norm.weight", {E}, &w.mlp.norm);
       layer.add("ffn_gate.weight", {E, F}, &w.mlp.gate);
       layer.add("ffn_up.weight", {E, F}, &w.mlp.up);

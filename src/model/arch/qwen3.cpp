@@ -41,7 +41,7 @@ class Qwen3 final : public Decoder {
     for (int i = 0; i < layer_count_; ++i) {
       LayerSlots layer(slots, i);
       Layer& w = layers_[static_cast<size_t>(i)];
-      add_attention_slots(layer, file, config_.embedding, shape_, w.attention);
+      add_attention_slots(layer, file, config_.embedding, shape_, w.attention, {});
       layer.add("attn_q_norm.weight", {u(config_.head_size)}, &w.attention.query_norm);
       layer.add("attn_k_norm.weight", {u(config_.head_size)}, &w.attention.key_norm);
       layer.add("ffn_norm.weight", {E}, has_experts() ? &w.moe.norm : &w.mlp.norm);

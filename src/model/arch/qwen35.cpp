@@ -54,15 +54,15 @@ class Qwen35 final : public Decoder {
     for (size_t i = 0; i < layers_.size(); ++i) layers_[i].recurrent = keys_.is_recurrent[i];
   }
 
-  bool has_draft_head() const override { return keys_.draft_layers == 1 && draft_loaded(); }
+  bool has_draft_head() const override { return has_draft_; }
+  std::vector<std::string> remarks() const override;
   View draft(Stream& stream, const StepInput& step) override;
 
  private:
   bool has_experts() const { return moe_.experts != 0; }
-  bool draft_loaded() const { return draft_.join != nullptr; }
 
   void list_tensors(const gguf::File& file, std::vector<TensorSlot>& slots) override;
-  void list_attention(LayerSlots& layer, AttentionWeights& w) const;
+  void list_attention(LayerSlots& layer, const gguf::File& file, AttentionWeights& w) const;
   void list_recurrent(LayerSlots& layer, RecurrentWeights& w) const;
   void list_feed_forward(LayerSlots& layer, const gguf::File& file, FeedForward& w) const;
   void list_draft_head(LayerSlots& layer, const gguf::File& file);
@@ -85,7 +85,7 @@ class Qwen35 final : public Decoder {
     for (const Layer& layer : layers_)
       layouts.push_back(layer.recurrent ? kv::LayerLayout{kv::Keeps::kState, 0, keys_.recurrent.state_bytes()}
                                         : attention);
-    if (draft_loaded()) layouts.push_back(attention);
+    if (has_draft_) layouts.push_back(attention);
     return layouts;
   }
 
@@ -100,7 +100,7 @@ class Qwen35 final : public Decoder {
       workspace_.add(mlp_.gate, max_rows_, config_.feed_forward);
       workspace_.add(mlp_.up, max_rows_, config_.feed_forward);
     }
-    if (!draft_loaded()) return;
+    if (!has_draft_) return;
     workspace_.add(joined_, max_rows_, 2 * config_.embedding);
     workspace_.add(draft_hidden_, max_rows_, config_.embedding);
   }
@@ -126,6 +126,7 @@ class Qwen35 final : public Decoder {
   std::vector<Layer> layers_;
   Layer draft_layer_;
   DraftHead draft_;
+  bool has_draft_ = false;
   DeviceVector frequencies_, axes_;
   View angles_, joined_, draft_hidden_;
   RecurrentBuffers recurrent_buffers_;
@@ -137,14 +138,23 @@ uint64_t u(int n) {
   return static_cast<uint64_t>(n);
 }
 
-void Qwen35::list_attention(LayerSlots& layer, AttentionWeights& w) const {
-  const uint64_t E = u(config_.embedding), D = u(config_.head_size), Q = u(config_.query_heads) * D,
+void Qwen35::list_attention(LayerSlots& layer, const gguf::File& file, AttentionWeights& w) const {
+  const uint64_t E = u(config_.embedding), D = u(config_.head_size), H = u(config_.query_heads), Q = H * D,
                  KV = u(config_.kv_heads) * D;
   // For each head its query rows, then the rows of its gate.
-  layer.add("attn_q.weight", {E, 2 * Q}, &w.query, true, {0, D, 2 * D});
-  layer.add("attn_q.weight", {E, 2 * Q}, &w.gate, true, {D, D, 2 * D});
-  layer.add("attn_k.weight", {E, KV}, &w.key);
-  layer.add("attn_v.weight", {E, KV}, &w.value);
+  const RowPart query{0, D, 2 * D, H}, gate{D, D, 2 * D, H};
+  if (file.find_tensor(layer.name("attn_qkv.weight")) != nullptr) {
+    const uint64_t all = 2 * Q + 2 * KV;
+    layer.add("attn_qkv.weight", {E, all}, &w.query, true, query);
+    layer.add("attn_qkv.weight", {E, all}, &w.gate, true, gate);
+    layer.add("attn_qkv.weight", {E, all}, &w.key, true, {2 * Q, KV, all});
+    layer.add("attn_qkv.weight", {E, all}, &w.value, true, {2 * Q + KV, KV, all});
+  } else {
+    layer.add("attn_q.weight", {E, 2 * Q}, &w.query, true, query);
+    layer.add("attn_q.weight", {E, 2 * Q}, &w.gate, true, gate);
+    layer.add("attn_k.weight", {E, KV}, &w.key);
+    layer.add("attn_v.weight", {E, KV}, &w.value);
+  }
   layer.add("attn_output.weight", {Q, E}, &w.out);
   layer.add("attn_q_norm.weight", {D}, &w.query_norm);
   layer.add("attn_k_norm.weight", {D}, &w.key_norm);
@@ -180,7 +190,7 @@ void Qwen35::list_feed_forward(LayerSlots& layer, const gguf::File& file, FeedFo
 void Qwen35::list_draft_head(LayerSlots& layer, const gguf::File& file) {
   const uint64_t E = u(config_.embedding), V = u(config_.vocabulary);
   layer.add("attn_norm.weight", {E}, &draft_layer_.attention.norm);
-  list_attention(layer, draft_layer_.attention);
+  list_attention(layer, file, draft_layer_.attention);
   list_feed_forward(layer, file, draft_layer_.feed_forward);
   layer.add("nextn.eh_proj.weight", {2 * E, E}, &draft_.join);
   layer.add("nextn.enorm.weight", {E}, &draft_.embedding_norm);
@@ -198,13 +208,21 @@ void Qwen35::list_tensors(const gguf::File& file, std::vector<TensorSlot>& slots
     if (w.recurrent)
       list_recurrent(layer, w.delta);
     else
-      list_attention(layer, w.attention);
+      list_attention(layer, file, w.attention);
     list_feed_forward(layer, file, w.feed_forward);
   }
   // A file may count the head's layer and yet leave its tensors out.
   LayerSlots last(slots, layer_count_);
-  if (keys_.draft_layers == 1 && file.find_tensor(last.name("nextn.eh_proj.weight")) != nullptr)
-    list_draft_head(last, file);
+  has_draft_ = keys_.draft_layers == 1 && file.find_tensor(last.name("nextn.eh_proj.weight")) != nullptr;
+  if (has_draft_) list_draft_head(last, file);
+}
+
+std::vector<std::string> Qwen35::remarks() const {
+  if (keys_.draft_layers == 0 || has_draft_) return {};
+  return {
+      fmt::format("block {}, which the file counts, would draft tokens (MTP), but its tensors are missing: "
+                  "speculation is off",
+                  layer_count_)};
 }
 
 void Qwen35::run_attention(Stream& stream, const StepInput& step, const AttentionWeights& weights, int layer,
@@ -263,13 +281,16 @@ Result<RecurrentShape> read_recurrent_shape(const gguf::Metadata& metadata, std:
   return shape;
 }
 
-Result<Keys> read_keys(const gguf::Metadata& metadata, std::string_view prefix,
-                       const TransformerConfig& config) {
+Result<Keys> read_keys(const gguf::File& file, std::string_view prefix, const TransformerConfig& config) {
+  const gguf::Metadata& metadata = file.metadata();
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", prefix, name); };
   Keys keys;
   TRY_ASSIGN(keys.recurrent, read_recurrent_shape(metadata, prefix));
   TRY_ASSIGN(keys.axes, read_rope_axes(metadata, prefix, config.rope_dimensions / 2));
-  TRY_ASSIGN(const uint64_t draft_layers, metadata.unsigned_integer_or(key("nextn_predict_layers"), 0));
+  // Some files have the head and count it, but do not say so.
+  const std::string last = fmt::format("blk.{}.nextn.eh_proj.weight", config.layers - 1);
+  const uint64_t heads = file.find_tensor(last) == nullptr ? 0 : 1;
+  TRY_ASSIGN(const uint64_t draft_layers, metadata.unsigned_integer_or(key("nextn_predict_layers"), heads));
   if (draft_layers > 1 || draft_layers >= u(config.layers))
     return fail(ErrorCode::kUnsupported, "{} is {}; at most 1 is supported", key("nextn_predict_layers"),
                 draft_layers);
@@ -290,7 +311,7 @@ Result<Keys> read_keys(const gguf::Metadata& metadata, std::string_view prefix,
 
 Result<std::unique_ptr<Decoder>> make(const gguf::File& file, std::string_view prefix, bool experts) {
   TRY_ASSIGN(const TransformerConfig config, read_transformer_config(file, prefix));
-  TRY_ASSIGN(Keys keys, read_keys(file.metadata(), prefix, config));
+  TRY_ASSIGN(Keys keys, read_keys(file, prefix, config));
   MoeShape moe;
   if (experts) {
     TRY_ASSIGN(moe, read_moe_shape(file.metadata(), prefix));
