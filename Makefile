@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow bench lint fuzz clean setup model dev
+.PHONY: build serve test test-slow golden bench lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -33,6 +33,10 @@ test-slow: dev                    ## comparisons with large Python packages, lon
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt $(wildcard tests/requirements-slow.txt)
 	@ctest --test-dir build/dev --output-on-failure -L '^slow$$' --no-tests=ignore
 	@$(call pytest,build/venv-slow) -m slow
+
+golden: setup                     ## makes tests/golden again, for a new architecture
+	@scripts/python_env.sh build/venv-slow tests/requirements.txt tests/requirements-slow.txt
+	@build/venv-slow/bin/python tests/tools/make_golden.py
 
 bench: build model                ## speed and accuracy beside llama.cpp, on this machine
 	@scripts/python_env.sh build/venv tests/requirements.txt
