@@ -6,8 +6,8 @@ Tolerances are derived in reference/comparison.py.
 
 import dataclasses
 import functools
-import pathlib
 
+import golden
 import numpy as np
 import pytest
 from comparison import Case, check_exact, check_rounded, compute_logits, run_logits
@@ -18,48 +18,12 @@ from tiny_llama import TinyLlama, TinyMistral3
 from tiny_model import TinyModel
 from tiny_qwen3 import TinyQwen3
 from tiny_qwen35 import TinyQwen35
+from tiny_shapes import SHAPES
 
 LENGTH = 200  # several pages, windows and original contexts
-STEPS = ("1", "7", "64")  # rows at once; the default takes all
+LONG_LENGTH = 600  # one step of 512 rows and some more
+STEPS = ("1", "7", "64")  # rows at once; the default takes up to 512
 
-SHAPES = {
-    "llama": TinyLlama(tied=False, seed=1),
-    "mistral3": TinyMistral3(seed=2),
-    "mistral3_untied_large_heads": TinyMistral3(head_size=32, kv_heads=1, tied=False, original_context=17, seed=3),
-    # Boundaries of YaRN inside the range, cosines that grow (no multiplier), and no temperature.
-    "mistral3_growing": TinyMistral3(
-        head_size=64, factor=4.0, original_context=4096, log_multiplier=0.0, temperature_scale=0.0, seed=4
-    ),
-    "qwen3": TinyQwen3(head_size=32, seed=5),
-    "qwen3_untied": TinyQwen3(heads=6, kv_heads=2, layers=3, tied=False, seed=6),
-    "qwen3moe": TinyQwen3("qwen3moe", experts=8, tied=False, seed=7),
-    "qwen3moe_odd": TinyQwen3("qwen3moe", experts=5, experts_used=3, expert_feed_forward=40, seed=8),
-    "qwen3vl": TinyQwen3("qwen3vl", head_size=32, sections=(6, 5, 5, 0), seed=9),
-    "qwen3vlmoe": TinyQwen3("qwen3vlmoe", head_size=32, sections=(4, 8, 4, 0), experts=6, tied=False, seed=10),
-    "gpt_oss": TinyGptOss(seed=11),
-    "gpt_oss_released_numbers": TinyGptOss(
-        head_size=64, heads=8, kv_heads=1, experts=8, experts_used=4, window=128, factor=32.0, original_context=4096, seed=12
-    ),
-    "gpt_oss_narrow": TinyGptOss(layers=3, window=5, experts_used=1, tied=True, seed=13),
-    "qwen35": TinyQwen35(seed=14),
-    "qwen35_equal_heads": TinyQwen35(
-        key_heads=3, value_heads=3, key_size=32, value_size=16, taps=3, list_kinds=False, tied=False,
-        draft_owns_output=True, seed=15,
-    ),
-    "qwen35_alternating": TinyQwen35(
-        interval=2, key_heads=1, value_heads=3, value_size=32, head_size=48, draft_norm=False, seed=16
-    ),
-    "qwen35_no_draft": TinyQwen35(layers=2, interval=2, list_kinds=False, draft=False, seed=17),
-    "qwen35moe": TinyQwen35("qwen35moe", experts=8, seed=18),
-    "qwen35moe_untied": TinyQwen35("qwen35moe", layers=2, interval=2, experts=5, experts_used=3, tied=False, seed=19),
-    "gemma3": TinyGemma3(seed=20),
-    "gemma3_scaled": TinyGemma3(head_size=32, kv_heads=1, factor=8.0, window=100, tied=False, seed=21),
-    "gemma4": TinyGemma4(seed=22),
-    "gemma4_own_values": TinyGemma4(
-        layers=6, head_size=64, sliding_head_size=32, kv_heads=2, sliding_kv_heads=4, window=7,
-        values_from_keys=False, softcap=30.0, seed=23,
-    ),
-}  # fmt: skip
 DRAFTING = [name for name, model in SHAPES.items() if getattr(model, "draft", False)]
 
 # Rows of whole blocks of 256 columns. As in published files, what routes stays in float32.
@@ -161,6 +125,14 @@ def test_deferred_device_gives_the_same_bits(shape, computed):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_steps_of_any_size_give_the_same_bits(shape, step, computed):
     assert np.array_equal(computed(shape, "--device", "cpu", "--step", step), computed(shape, "--device", "cpu"))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("shape", golden.NAMES)
+def test_steps_of_a_long_text_give_the_same_bits(shape, step, tiny_case, program, tmp_path):
+    case = tiny_case(SHAPES[shape], LONG_LENGTH)
+    whole = compute_logits(case, program, tmp_path / "whole.npy", "--step", "512")
+    assert np.array_equal(compute_logits(case, program, tmp_path / "logits.npy", "--step", step), whole)
 
 
 @pytest.mark.parametrize("device", ["reference", "cpu"])
