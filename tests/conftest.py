@@ -15,6 +15,7 @@ import urllib.request
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TINY_MODEL = ROOT / "tests" / "data" / "tempo9-tiny" / "tempo9-tiny-Q8_0.gguf"  # see the README there
 START_SECONDS = 60  # loading is a second or two; a busy machine gets its time
 
 
@@ -77,6 +78,14 @@ def model_path() -> pathlib.Path:
 def server(program, model_path, tmp_path_factory):
     """One server for all tests that do not change it. A test that wants options starts its own with start_server."""
     running = Server(program, model_path, tmp_path_factory.mktemp("server") / "log")
+    yield running
+    assert running.stop() == 0, running.log.read_text()
+
+
+@pytest.fixture(scope="session")
+def tiny_server(program, tmp_path_factory):
+    """A server of tempo9-tiny, for all tests that do not change it."""
+    running = Server(program, TINY_MODEL, tmp_path_factory.mktemp("tiny_server") / "log")
     yield running
     assert running.stop() == 0, running.log.read_text()
 
