@@ -1,8 +1,19 @@
-# A room is one folder under src/ and one static library. Its sources are listed, never globbed: the list is its table of contents.
-#   tempo9_room(text SOURCES tokenizer.cpp ... DEPENDS base gguf LIBRARIES PCRE2::8BIT)
+# With TEMPO9_BATCHES the sources of a target are compiled several at a time, so that headers are read once for all of
+# them; the sanitizer and fuzz presets compile each alone, which shows that each includes what it uses.
+function(tempo9_compile_in_batches target)
+  if(TEMPO9_BATCHES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# A room is one folder under src/ and one static library. Its sources are listed, never globbed: the list is its table of
+# contents. APART: sources that use the same local names for their own things, and so are never in a batch.
+#   tempo9_room(text SOURCES tokenizer.cpp ... APART odd.cpp DEPENDS base gguf LIBRARIES PCRE2::8BIT)
 function(tempo9_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
-  add_library(tempo9_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;APART;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(tempo9_${name} STATIC ${ROOM_SOURCES} ${ROOM_APART})
+  tempo9_compile_in_batches(tempo9_${name})
+  set_source_files_properties(${ROOM_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(tempo9_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(tempo9_${name} PRIVATE tempo9_warnings)
   foreach(room IN LISTS ROOM_DEPENDS)

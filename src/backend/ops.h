@@ -213,15 +213,26 @@ struct StateLayer {
   size_t layer_offset = 0;
 };
 
+// Page pairs[i][1] becomes a copy of page pairs[i][0], for whole pages (or slots) of one group. pairs: int32
+// [n, 2]; the targets are distinct and none of them is a source.
+struct CopyPages {
+  const SlabTable* slabs = nullptr;
+  int pages_per_slab = 0;
+  size_t page_bytes = 0;
+  View pairs;
+};
+
 // Depthwise causal convolution in token order: out[t][c] = activation(sum over j of weight[c][j] * x[t - taps
 // + 1 + j][c]), rows before the sequence's start being 0. weight: [columns, taps]. slots: int32 [segments,
 // 1]. The state is [taps - 1][columns], the last inputs, oldest first; a segment at position 0 starts from
-// zeros.
+// zeros. saves: int32 [n, 2] of {row, slot} with rows ascending, or absent: the state as it is after that row
+// is also written to that slot.
 struct CausalConv {
   View x, weight, out, slots;
   Segments segments;
   StateLayer state;
   Activation activation = Activation::kNone;
+  View saves{};
 };
 
 // The gated delta rule in token order (Yang et al., arXiv:2412.06464). Row r of x holds `key_heads` queries
@@ -231,16 +242,18 @@ struct CausalConv {
 //   S = exp(a * softplus(alpha + dt)) * S;  S += k (outer) sigmoid(beta) * (v - S^T k);  out = S^T q
 // alpha, beta: [rows, value_heads]; a, dt: [1, value_heads]; out: [rows, value_heads * value_size]. The state
 // is [value_heads][key_size][value_size], value_size = 16 n; a segment at position 0 starts from zeros.
+// saves: as in CausalConv.
 struct GatedDelta {
   View x, alpha, beta, a, dt, out, slots;
   Segments segments;
   StateLayer state;
   int key_heads = 0, value_heads = 0, key_size = 0, value_size = 0;
   float epsilon = 1e-6f;
+  View saves{};
 };
 
 using Op = std::variant<EmbedRows, RmsNorm, Linear, RopeAngles, Rope, KvWrite, Attention, GatherRows, Softcap,
-                        RouteTopK, ExpertLinear, CombineExperts, CausalConv, GatedDelta>;
+                        RouteTopK, ExpertLinear, CombineExperts, CopyPages, CausalConv, GatedDelta>;
 
 // In the variant's order.
 enum class OpKind : uint8_t {
@@ -256,6 +269,7 @@ enum class OpKind : uint8_t {
   kRouteTopK,
   kExpertLinear,
   kCombineExperts,
+  kCopyPages,
   kCausalConv,
   kGatedDelta
 };

@@ -211,53 +211,73 @@ struct Recurrence {
     dt = random_values(random, kValueHeads);
   }
 
-  Values run(TestDevice& device, int chunk) const {
-    constexpr size_t kConvBytes = (kTaps - 1) * kConvolved * 4,
-                     kSlotBytes = kConvBytes + kValueHeads * kKeySize * kValueSize * 4 + 64;
-    const auto table = device.device().create_slab_table(2);
-    const auto slab = device.device().allocate(4 * kSlotBytes).value();
-    table->set(1, slab.get());
-    const StateLayer conv{table.get(), 4, kSlotBytes, 64};
+  static constexpr size_t kConvBytes = (kTaps - 1) * kConvolved * 4,
+                          kStateBytes = kConvBytes + kValueHeads * kKeySize * kValueSize * 4,
+                          kSlotBytes = kStateBytes + 64;
+
+  // Slots 4 .. 7 of a table.
+  struct Slots {
+    explicit Slots(TestDevice& device)
+        : table(device.device().create_slab_table(2)),
+          slab(device.device().allocate(4 * kSlotBytes).value()) {
+      table->set(1, slab.get());
+    }
+    View state(int slot) const {
+      return {slab.get(), static_cast<size_t>(slot % 4) * kSlotBytes + 64, 1, kStateBytes / 4,
+              kStateBytes / 4};
+    }
+    std::unique_ptr<SlabTable> table;
+    std::unique_ptr<Buffer> slab;
+  };
+
+  // One step: `counts` tokens of each sequence from `at` on. Its output rows.
+  Values step(TestDevice& device, const Slots& memory, int at, std::array<int, 2> counts,
+              std::array<int32_t, 2> slots, const std::vector<int32_t>& saves = {}) const {
+    std::vector<int32_t> segments, used;
+    Values px, pa, pb;
+    int rows = 0;
+    for (size_t s = 0; s < 2; ++s) {
+      if (counts[s] <= 0) continue;
+      const int first = (s == 0 ? 0 : kTokens[0]) + at;
+      segments.insert(segments.end(), {rows, counts[s], at, 0});
+      used.push_back(slots[s]);
+      rows += counts[s];
+      const auto take = [&](const Values& from, int width, Values& to) {
+        to.insert(to.end(), from.begin() + first * width, from.begin() + (first + counts[s]) * width);
+      };
+      take(x, kConvolved, px), take(alpha, kValueHeads, pa), take(beta, kValueHeads, pb);
+    }
+    const StateLayer conv{memory.table.get(), 4, kSlotBytes, 64};
     StateLayer delta = conv;
     delta.layer_offset += kConvBytes;
-    std::vector<Values> outs(2);
+    const Segments seg{device.put_integers(segments), static_cast<int>(used.size()), rows, at + rows};
+    View saved = device.put_integers(saves);
+    saved.rows /= 2, saved.columns = saved.stride = 2;
+    const View slot_view = device.put_integers(used), mixed = device.make(rows, kConvolved, 8),
+               out = device.make(rows, kValueHeads * kValueSize, 4);
+    device.stream().submit(CausalConv{device.put(px, rows, kConvolved, 16),
+                                      device.put(weight, kConvolved, kTaps), mixed, slot_view, seg, conv,
+                                      Activation::kSilu, saved});
+    device.stream().submit(GatedDelta{mixed, device.put(pa, rows, kValueHeads),
+                                      device.put(pb, rows, kValueHeads), device.put(a, 1, kValueHeads),
+                                      device.put(dt, 1, kValueHeads), out, slot_view, seg, delta, kKeyHeads,
+                                      kValueHeads, kKeySize, kValueSize, 1e-6f, saved});
+    return device.get(out);
+  }
+
+  Values run(TestDevice& device, int chunk) const {
+    const Slots memory(device);
+    std::array<Values, 2> outs;
     for (int at = 0; at < kTokens[0]; at += chunk) {
-      std::vector<int32_t> segments, slots;
-      Values px, pa, pb;
-      int rows = 0;
-      for (int s = 0; s < 2; ++s) {
-        const int n = std::min(chunk, kTokens[s] - at), first = (s == 0 ? 0 : kTokens[0]) + at;
-        if (n <= 0) continue;
-        segments.insert(segments.end(), {rows, n, at, 0});
-        slots.push_back(s == 0 ? 7 : 5);
-        rows += n;
-        const auto take = [&](const Values& from, int width, Values& to) {
-          to.insert(to.end(), from.begin() + first * width, from.begin() + (first + n) * width);
-        };
-        take(x, kConvolved, px), take(alpha, kValueHeads, pa), take(beta, kValueHeads, pb);
-      }
-      const Segments seg{device.put_integers(segments), static_cast<int>(slots.size()), rows, at + chunk};
-      const View slot_view = device.put_integers(slots), mixed = device.make(rows, kConvolved, 8),
-                 out = device.make(rows, kValueHeads * kValueSize, 4);
-      device.stream().submit(CausalConv{device.put(px, rows, kConvolved, 16),
-                                        device.put(weight, kConvolved, kTaps), mixed, slot_view, seg, conv,
-                                        Activation::kSilu});
-      device.stream().submit(GatedDelta{mixed, device.put(pa, rows, kValueHeads),
-                                        device.put(pb, rows, kValueHeads), device.put(a, 1, kValueHeads),
-                                        device.put(dt, 1, kValueHeads), out, slot_view, seg, delta, kKeyHeads,
-                                        kValueHeads, kKeySize, kValueSize});
-      const Values all = device.get(out);
-      size_t place = 0;
-      for (int s = 0; s < 2; ++s) {
-        const auto n =
-            static_cast<size_t>(std::max(0, std::min(chunk, kTokens[s] - at)) * kValueHeads * kValueSize);
-        outs[static_cast<size_t>(s)].insert(outs[static_cast<size_t>(s)].end(),
-                                            all.begin() + static_cast<ptrdiff_t>(place),
-                                            all.begin() + static_cast<ptrdiff_t>(place + n));
+      const std::array<int, 2> counts = {std::min(chunk, kTokens[0] - at), std::min(chunk, kTokens[1] - at)};
+      const Values all = step(device, memory, at, counts, {7, 5});
+      auto place = all.begin();
+      for (size_t s = 0; s < 2; ++s) {
+        const auto n = std::max(0, counts[s]) * kValueHeads * kValueSize;
+        outs[s].insert(outs[s].end(), place, place + n);
         place += n;
       }
     }
-    EXPECT_TRUE(device.stream().synchronize().has_value());
     outs[0].insert(outs[0].end(), outs[1].begin(), outs[1].end());
     return outs[0];
   }
@@ -278,6 +298,64 @@ TEST(OpsLayersTest, ConvolutionAndDeltaRuleInTokenOrder) {
     const Values whole = recurrence.run(device, 100);
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(expected[i], whole[i], allowed) << i;
     for (const int chunk : {1, 2, 7}) ASSERT_EQ(recurrence.run(device, chunk), whole) << "steps of " << chunk;
+  });
+}
+
+// The state saved after a row is the one that a run that ends there leaves behind, to the bit; and saving
+// changes nothing else.
+TEST(OpsLayersTest, AStateIsSavedAfterAnyRow) {
+  const Recurrence recurrence;
+  const auto check = [&](TestDevice& device) {
+    const Recurrence::Slots memory(device);
+    const Values plain = recurrence.run(device, 100);
+    for (const int saved : {1, 7, 8, 36, 37}) {
+      // After a row of the first sequence to slot 4, after the fifth of the second to slot 6.
+      const std::vector<int32_t> saves = {saved - 1, 4, 37 + 4, 6};
+      ASSERT_EQ(recurrence.step(device, memory, 0, {37, 9}, {7, 5}, saves), plain) << saved;
+      const Values first = device.get(memory.state(4)), second = device.get(memory.state(6));
+      recurrence.step(device, memory, 0, {saved, 5}, {7, 5});
+      EXPECT_EQ(first, device.get(memory.state(7))) << "after " << saved << " tokens";
+      EXPECT_EQ(second, device.get(memory.state(5)));
+    }
+  };
+  TestDevice reference = make_reference();
+  check(reference);
+  for_each_candidate([&](const Candidate& c) {
+    TestDevice device = make_candidate(c);
+    check(device);
+  });
+}
+
+TEST(OpsLayersTest, PagesAreCopiedWhole) {
+  std::mt19937 random(8);
+  // Larger than what one thread takes at once, and no multiple of it.
+  const int values = 3 * (256 << 10) / 4 + 16, pages = 5;
+  const auto check = [&](TestDevice& device) {
+    const auto table = device.device().create_slab_table(3);
+    const auto slab = device.device().allocate(2 * static_cast<size_t>(values) * 4).value();
+    const auto other = device.device().allocate(2 * static_cast<size_t>(values) * 4).value();
+    table->set(0, slab.get());
+    table->set(2, other.get());
+    const auto page = [&](int p) {
+      Buffer* buffer = p < 2 ? slab.get() : other.get();
+      return View{buffer, static_cast<size_t>(p % 2) * static_cast<size_t>(values) * 4, 1, values, values};
+    };
+    const Values a = random_values(random, static_cast<size_t>(values)),
+                 b = random_values(random, static_cast<size_t>(values));
+    device.stream().upload(page(1), std::as_bytes(std::span(a)));
+    device.stream().upload(page(4), std::as_bytes(std::span(b)));
+    View pairs = device.put_integers({1, 5, 4, 0});
+    pairs.rows = 2, pairs.columns = pairs.stride = 2;
+    device.stream().submit(CopyPages{table.get(), 2, static_cast<size_t>(values) * 4, pairs});
+    EXPECT_EQ(device.get(page(pages)), a);
+    EXPECT_EQ(device.get(page(0)), b);
+    EXPECT_EQ(device.get(page(1)), a);
+  };
+  TestDevice reference = make_reference();
+  check(reference);
+  for_each_candidate([&](const Candidate& c) {
+    TestDevice device = make_candidate(c);
+    check(device);
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "kv/kv_cache.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
 
@@ -23,6 +24,9 @@ struct Request {
   std::vector<TokenId> prompt;
   sample::SamplingOptions sampling;
   int max_new_tokens = 0;  // 0: as many as the context holds. Larger values are cut to the context
+  // Positions in the prompt where a later request is likely to differ (the beginnings of its last messages),
+  // or to end. Hints only.
+  std::vector<int> boundaries{};
 };
 
 struct Usage {
@@ -72,7 +76,8 @@ struct ModelInfo {
 struct Stats {
   int queued = 0, running = 0;
   uint64_t steps = 0, tokens_computed = 0, tokens_generated = 0, requests_finished = 0;
-  int pages_total = 0, pages_free = 0;
+  uint64_t preemptions = 0;  // requests that had to give way and wait again
+  kv::CacheCounts kv;
 };
 
 class Engine {

@@ -84,7 +84,30 @@ void LocalEngine::shut_down(Clock::time_point deadline) {
   }
 }
 
+// Steps of one row before the first request: memory is touched, and the scheduler knows what a step takes.
+void LocalEngine::warm_up() {
+  constexpr int kSteps = 3;
+  Request request;
+  request.prompt = {0};
+  request.max_new_tokens = kSteps;
+  scheduler_.add(std::make_unique<RequestState>(0, std::move(request), nullptr, kSteps + 1));
+  for (int i = 0; i < kSteps; ++i) {
+    const StepPlan& plan = scheduler_.plan();
+    if (plan.parts.empty()) break;
+    const auto begin = Clock::now();
+    if (!model_.runner->run(plan)) {
+      scheduler_.failed();
+      break;
+    }
+    scheduler_.completed(Clock::now() - begin);
+    scheduler_.running().front()->tokens.push_back(0);
+  }
+  scheduler_.remove_all();
+  model_.runner->kv().drop_cached();
+}
+
 void LocalEngine::work() {
+  warm_up();
   while (take_commands()) run_step();
 }
 
@@ -118,16 +141,22 @@ bool LocalEngine::take_commands() {
 
 void LocalEngine::run_step() {
   const StepPlan& plan = scheduler_.plan();
+  for (const RequestId id : scheduler_.hopeless())
+    finish(scheduler_.remove(id), FinishReason::kError,
+           {ErrorCode::kOutOfMemory, "the KV memory does not hold this request"});
   if (plan.parts.empty()) return;
+  const auto begin = Clock::now();
   Result<std::span<float>> logits = model_.runner->run(plan);
   if (!logits) {
     spdlog::error("a step failed on {}: {}", model_.runner->device().name(), logits.error().message);
+    scheduler_.failed();
     for (auto& request : scheduler_.remove_all())
       finish(std::move(request), FinishReason::kError, logits.error());
     return;
   }
   ++steps_;
   tokens_computed_ += static_cast<uint64_t>(plan.rows);
+  scheduler_.completed(Clock::now() - begin);
   settle(plan, *logits);
 }
 
@@ -137,8 +166,6 @@ void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
   ended_.clear();
   for (const StepPart& part : plan.parts) {
     RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
-    request.computed += static_cast<int>(part.tokens.size());
-    model_.runner->kv().trim(request.pages, request.computed);
     if (part.logits == Logits::kNone) continue;
     // Rows of the output matrix beyond the tokenizer's vocabulary are padding, never tokens.
     if (choose(request,
@@ -181,13 +208,13 @@ void LocalEngine::publish_stats() {
   stats_.tokens_computed = tokens_computed_;
   stats_.tokens_generated = tokens_generated_;
   stats_.requests_finished = requests_finished_;
-  stats_.pages_total = model_.runner->kv().pages_total();
-  stats_.pages_free = stats_.pages_total - model_.runner->kv().pages_held();
+  stats_.preemptions = scheduler_.preemptions();
+  stats_.kv = model_.runner->kv().counts();
 }
 
 Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const Progress& progress) {
   SchedulerOptions scheduler;
-  scheduler.step_rows = options.step_tokens;
+  scheduler.budget.step_rows = options.step_tokens;
   TRY_ASSIGN(LoadedModel model, load_model_parts(options, scheduler.max_running, progress));
   return std::make_unique<LocalEngine>(std::move(model), scheduler);
 }

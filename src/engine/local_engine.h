@@ -29,6 +29,7 @@ class LocalEngine final : public Engine {
  private:
   Status check(const Request& request) const;
   void work();
+  void warm_up();
   bool take_commands();
   void run_step();
   void settle(const StepPlan& plan, std::span<float> logits);

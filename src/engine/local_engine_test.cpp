@@ -121,6 +121,45 @@ TEST_P(LocalEngineTest, AReplyDoesNotDependOnCompanyOrCuts) {
   }
 }
 
+// What is found in the cache gives the bits that computing it again would give.
+TEST_P(LocalEngineTest, ACachedBeginningChangesNothing) {
+  const auto cold = make(), warm = make();
+  const Request first = request(3, 150, 40);
+  start(*warm, first)->wait();
+  const auto again = start(*warm, first), expected = start(*cold, first);
+  EXPECT_EQ(again->wait().usage.cached_tokens, 149);
+  EXPECT_EQ(again->tokens(), expected->tokens());
+  EXPECT_EQ(again->logprobs(), expected->logprobs());
+
+  Request turn = first;  // the conversation goes on, and another goes off in the middle of a page
+  const auto reply = expected->tokens();
+  turn.prompt.insert(turn.prompt.end(), reply.begin(), reply.end());
+  turn.prompt.insert(turn.prompt.end(), {7, 8, 9});
+  Request branch = first;
+  branch.prompt.resize(100);
+  branch.prompt.insert(branch.prompt.end(), 60, 11);
+  for (const auto& [r, cached] : {std::pair(turn, 189), std::pair(branch, 100)}) {
+    const auto fresh = make();
+    const auto found = start(*warm, r), computed = start(*fresh, r);
+    EXPECT_EQ(computed->wait().usage.cached_tokens, 0);
+    EXPECT_EQ(found->wait().usage.cached_tokens, cached);
+    EXPECT_EQ(found->tokens(), computed->tokens());
+    EXPECT_EQ(found->logprobs(), computed->logprobs());
+  }
+}
+
+TEST_P(LocalEngineTest, RequestsThatStartTogetherComputeTheirSharedPartOnce) {
+  const auto engine = make();
+  std::vector<std::shared_ptr<Collector>> sinks;
+  for (int i = 0; i < 8; ++i) {
+    Request r = request(3, 400, 2);
+    r.prompt.push_back(i);
+    sinks.push_back(start(*engine, r));
+  }
+  for (auto& sink : sinks) sink->wait();
+  EXPECT_LE(engine->stats().tokens_computed, 401u + 7 * (64 + 1) + 8 * 2);
+}
+
 TEST_P(LocalEngineTest, PausedForLackOfPagesAReplyIsStillTheSame) {
   const auto roomy = make();
   const auto expected = start(*roomy, request(4, 100, 200));
@@ -134,7 +173,6 @@ TEST_P(LocalEngineTest, PausedForLackOfPagesAReplyIsStillTheSame) {
 
 TEST_P(LocalEngineTest, CancellationFreesEverything) {
   const auto engine = make();
-  const int pages = engine->stats().pages_free;
   std::vector<std::shared_ptr<Collector>> sinks;
   std::vector<RequestId> ids;
   for (int i = 0; i < 8; ++i) {
@@ -149,9 +187,9 @@ TEST_P(LocalEngineTest, CancellationFreesEverything) {
   }
   const auto last = start(*engine, request(99, 3, 1));
   last->wait();
-  for (int i = 0; i < 1000 && engine->stats().pages_free != pages; ++i)
+  for (int i = 0; i < 1000 && engine->stats().kv.pages_used != 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(engine->stats().pages_free, pages);
+  EXPECT_EQ(engine->stats().kv.pages_used, 0);
   EXPECT_EQ(engine->stats().running, 0);
 }
 

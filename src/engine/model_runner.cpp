@@ -9,6 +9,17 @@ namespace tempo9::engine {
 
 using backend::View;
 
+namespace {
+
+// Of the KV memory: so that groups of layers may share it in parts of any size.
+constexpr size_t kLeastSlabs = 32;
+
+View as_pairs(View view) {
+  return {view.buffer, view.offset, view.rows / 2, 2, 2};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ModelRunner>> ModelRunner::load(const gguf::File& file,
                                                        std::unique_ptr<backend::Device> device,
                                                        const RunnerOptions& options,
@@ -30,7 +41,10 @@ ModelRunner::~ModelRunner() {
 Status ModelRunner::prepare_kv() {
   const kv::Layout& layout = model_->kv_layout();
   kv_ = std::make_unique<kv::KvCache>(
-      layout, kv::CacheOptions{options_.kv_memory_bytes, limits::kSlabBytes, options_.max_sequences},
+      layout,
+      kv::CacheOptions{.memory_bytes = options_.kv_memory_bytes,
+                       .slab_bytes = std::min(limits::kSlabBytes, options_.kv_memory_bytes / kLeastSlabs),
+                       .step_tokens = options_.max_rows},
       static_cast<kv::SlabSource&>(*this));
   for (int g = 0; g < kv_->groups(); ++g) {
     GroupSlabs group;
@@ -53,11 +67,12 @@ Status ModelRunner::prepare_kv() {
 Status ModelRunner::prepare_inputs() {
   const auto rows = static_cast<size_t>(options_.max_rows),
              sequences = static_cast<size_t>(options_.max_sequences);
-  const size_t pages = std::min(static_cast<size_t>(kv_->pages_total()) + sequences,
-                                sequences * (static_cast<size_t>(max_context_) / limits::kPageTokens + 1));
-  const size_t arrays = 4 + groups_.size(), lines = arrays * 64;
-  const size_t values =
-      2 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + pages * groups_.size();
+  // Sequences may share all their pages, so there are more entries than pages.
+  const size_t pages = sequences * (static_cast<size_t>(max_context_) / limits::kPageTokens + 1);
+  const size_t arrays = 5 + 2 * groups_.size(), lines = arrays * 64;
+  const size_t saves = rows, copies = sequences;  // of two values each
+  const size_t values = 2 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + 2 * saves +
+                        (pages + 2 * copies) * groups_.size();
   TRY_ASSIGN(inputs_, device_->allocate(values * sizeof(int32_t) + lines));
   page_tables_.resize(groups_.size());
   step_.page_tables.resize(groups_.size());
@@ -108,18 +123,40 @@ void ModelRunner::bind(const StepPlan& plan) {
     }
     entries += pages;
   }
+  saves_.clear();
+  for (const StateSave& save : plan.saves) {
+    const auto part = static_cast<size_t>(save.part);
+    const int row = segments_[4 * part] + save.position - plan.parts[part].first_position - 1;
+    saves_.insert(saves_.end(), {row, save.slot});
+  }
   size_t offset = 0;
   const auto put = [&](const std::vector<int32_t>& values) {
     const View view = input_view(offset, static_cast<int>(values.size()));
     stream_->upload(view, std::as_bytes(std::span(values)));
     return view;
   };
+  submit_copies(put);
   step_.rows = plan.rows;
   step_.ids = put(ids_);
   step_.positions = put(positions_);
   step_.segments = {put(segments_), static_cast<int>(plan.parts.size()), plan.rows, longest};
   step_.logit_rows = put(logit_rows_);
+  step_.saves = as_pairs(put(saves_));
   for (size_t g = 0; g < page_tables_.size(); ++g) step_.page_tables[g] = put(page_tables_[g]);
+}
+
+// The copies that the step's sequences begin with.
+template <class Put>
+void ModelRunner::submit_copies(const Put& put) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    copies_.clear();
+    for (const kv::PageCopy& copy : kv_->copies())
+      if (copy.group == static_cast<int>(g)) copies_.insert(copies_.end(), {copy.from, copy.to});
+    if (copies_.empty()) continue;
+    const model::StepInput::Pages& pages = step_.pages[g];
+    stream_->submit(
+        backend::CopyPages{pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(copies_))});
+  }
 }
 
 Result<std::span<float>> ModelRunner::run(const StepPlan& plan) {

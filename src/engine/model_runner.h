@@ -55,6 +55,8 @@ class ModelRunner final : private kv::SlabSource {
   Status prepare_kv();
   Status prepare_inputs();
   void bind(const StepPlan& plan);
+  template <class Put>
+  void submit_copies(const Put& put);
   Result<std::span<float>> fetch(const backend::View& logits);
   backend::View input_view(size_t& offset, int count) const;
 
@@ -74,7 +76,7 @@ class ModelRunner final : private kv::SlabSource {
   // The step's int32 arrays, made on the host and copied to the device.
   std::unique_ptr<backend::Buffer> inputs_;
   model::StepInput step_;
-  std::vector<int32_t> ids_, positions_, segments_, logit_rows_;
+  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, saves_, copies_;
   std::vector<std::vector<int32_t>> page_tables_;
   std::vector<float> logits_;
 };

@@ -5,100 +5,241 @@
 #include "base/limits.h"
 
 namespace tempo9::engine {
+namespace {
 
-RequestState::RequestState(RequestId number, Request r, std::shared_ptr<EventSink> s, int most_tokens)
-    : id(number),
-      sink(std::move(s)),
-      sampler(std::move(r.sampling), r.prompt),
-      tokens(std::move(r.prompt)),
-      prompt_tokens(known()),
-      limit(r.max_new_tokens == 0 ? most_tokens
-                                  : static_cast<int>(std::min<int64_t>(
-                                        most_tokens, int64_t{prompt_tokens} + r.max_new_tokens))),
-      submitted(std::chrono::steady_clock::now()) {
-  usage.prompt_tokens = prompt_tokens;
+// Snapshots of a prompt on its way, so that a later one that ends or branches inside finds one near.
+constexpr int kSnapshotGrid = 2048, kMostGridPoints = 8;
+// Part of a step's prompt rows that the request that came first may always have.
+constexpr int kShareOfFirst = 4;
+
+int common_tokens(const RequestState& a, const RequestState& b) {
+  const auto n = static_cast<ptrdiff_t>(std::min(a.tokens.size(), b.tokens.size()));
+  return static_cast<int>(std::mismatch(a.tokens.begin(), a.tokens.begin() + n, b.tokens.begin()).first -
+                          a.tokens.begin());
 }
 
-void Scheduler::add(std::unique_ptr<RequestState> request) {
+}  // namespace
+
+void Scheduler::add(RequestPtr request) {
   request->pages = kv_.empty_sequence();
   waiting_.push_back(std::move(request));
 }
 
-void Scheduler::admit() {
-  while (!waiting_.empty() && static_cast<int>(running_.size()) < options_.max_running) {
-    RequestState& next = *waiting_.front();
-    const int wanted = std::min(next.known() + 1, next.limit);
-    if (!kv_.has_room(next.pages, wanted)) return;
-    if (next.started == std::chrono::steady_clock::time_point{})
-      next.started = std::chrono::steady_clock::now();
-    running_.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
+// Whether a running request is about to compute tokens that this one needs and that are not cached yet.
+bool Scheduler::follows_another(RequestState& request) {
+  const auto leads = [&](const RequestPtr& r) { return r->id == request.leader; };
+  if (const auto leader = std::find_if(running_.begin(), running_.end(), leads); leader != running_.end())
+    return (*leader)->computed < request.shared;
+  request.leader = 0;
+  int cached = -1;
+  for (const RequestPtr& other : running_) {
+    if (other->missing() < limits::kPageTokens) continue;
+    const int shared = std::min(common_tokens(*other, request), request.known() - 1);
+    if (shared - other->computed < limits::kPageTokens) continue;
+    if (cached < 0) cached = kv_.agreement(request.tokens);
+    if (shared - cached < limits::kPageTokens) continue;
+    request.leader = other->id;
+    request.shared = shared;
+    other->add_save_point(shared);
+    return true;
   }
+  return false;
+}
+
+bool Scheduler::fits(const RequestState& request) const {
+  if (running_.empty()) return true;  // or never
+  size_t needed = kv_.bytes_missing(request.pages, std::min(request.known() + 1, request.limit));
+  for (const RequestPtr& other : running_)
+    needed += kv_.bytes_missing(other->pages, std::min(other->known() + 1, other->limit));
+  return needed <= kv_.bytes_available();
+}
+
+void Scheduler::admit() {
+  for (size_t i = 0; i < waiting_.size() && static_cast<int>(running_.size()) < options_.max_running;) {
+    if (follows_another(*waiting_[i])) {
+      ++i;
+      continue;
+    }
+    if (!fits(*waiting_[i])) return;
+    RequestPtr request = std::move(waiting_[i]);
+    waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
+    start(std::move(request));
+  }
+}
+
+void Scheduler::start(RequestPtr request) {
+  const kv::KvCache::Found found = kv_.attach(request->pages, request->tokens, request->known() - 1);
+  request->computed = found.tokens;
+  if (!request->admitted_before) request->usage.cached_tokens = found.tokens;
+  request->admitted_before = true;
+  if (request->started == std::chrono::steady_clock::time_point{})
+    request->started = std::chrono::steady_clock::now();
+  // Where this prompt leaves what is cached, others will too.
+  request->add_save_point(found.agreement);
+  const int grid = std::max(kSnapshotGrid, request->prompt_tokens / kMostGridPoints);
+  for (int p = grid; p < request->prompt_tokens; p += grid) request->add_save_point(p);
+  request->add_save_point(request->prompt_tokens - 1);
+  running_.push_back(std::move(request));
+}
+
+// Back to the queue's head. What it has computed is cached, so that it costs nothing if there is room again.
+void Scheduler::give_way(RequestPtr request) {
+  ++preemptions_;
+  retire(*request);
+  waiting_.push_front(std::move(request));
+}
+
+void Scheduler::retire(RequestState& request) {
+  kv_.retire(request.pages, request.tokens, request.computed);
+  request.computed = 0;
 }
 
 // Grows the request's pages, taking them from younger requests if need be. False: the request itself had to
-// give way.
+// give way, or does not fit at all.
 bool Scheduler::make_room(RequestState& request, int tokens) {
-  while (!kv_.grow(request.pages, tokens)) {
-    RequestState* youngest = running_.back().get();
-    kv_.release(youngest->pages);
-    youngest->computed = 0;
-    waiting_.push_front(std::move(running_.back()));
+  for (;;) {
+    if (kv_.grow(request.pages, tokens)) return true;
+    const bool alone = running_.size() == 1, itself = running_.back().get() == &request;
+    RequestPtr youngest = std::move(running_.back());
     running_.pop_back();
-    if (youngest == &request) return false;
+    if (!alone) {
+      give_way(std::move(youngest));
+    } else {
+      // Its own pages may be scattered over slabs that others have left: once more, from an empty cache.
+      kv_.release(request.pages);
+      kv_.drop_cached();
+      if (request.computed == 0 || request.restarted) hopeless_.push_back(request.id);
+      request.computed = 0;
+      request.restarted = true;
+      waiting_.push_front(std::move(youngest));
+    }
+    if (itself) return false;
   }
-  return true;
 }
 
-void Scheduler::plan_rows(int& budget, bool continuing) {
-  for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
-    RequestState& request = *running_[i];
-    const int missing = request.known() - request.computed;
-    if ((missing == 1) != continuing) continue;
-    const int rows = std::min(missing, budget);
-    if (!make_room(request, request.computed + rows)) continue;
-    const std::span<const TokenId> tokens(request.tokens.data() + request.computed,
-                                          static_cast<size_t>(rows));
-    plan_.add({tokens, request.computed, &request.pages, rows == missing ? Logits::kLast : Logits::kNone,
-               static_cast<int>(i)});
-    budget -= rows;
+void Scheduler::plan_rows(RequestState& request, int rows) {
+  if (!make_room(request, request.computed + rows)) return;
+  const auto self = std::find_if(running_.begin(), running_.end(),
+                                 [&](const RequestPtr& r) { return r.get() == &request; });
+  const int part = static_cast<int>(plan_.parts.size());
+  plan_.add({{request.tokens.data() + request.computed, static_cast<size_t>(rows)},
+             request.computed,
+             &request.pages,
+             rows == request.missing() ? Logits::kLast : Logits::kNone,
+             static_cast<int>(self - running_.begin())});
+  for (const int point : request.save_points) {
+    if (!kv_.has_states()) break;
+    if (point <= request.computed || point > request.computed + rows) continue;
+    const kv::PageId slot = kv_.reserve_snapshot();
+    if (slot != kv::kNoPage) plan_.saves.push_back({part, point, slot});
   }
+}
+
+void Scheduler::plan_replies() {
+  for (size_t i = 0; i < running_.size() && plan_.rows < options_.budget.step_rows; ++i)
+    if (running_[i]->continues()) plan_rows(*running_[i], 1);
+}
+
+void Scheduler::plan_prompts() {
+  std::vector<RequestState*> prompts;
+  for (const RequestPtr& r : running_)
+    if (!r->continues()) prompts.push_back(r.get());
+  if (prompts.empty()) return;
+  const RequestState* first = prompts.front();
+  std::stable_sort(prompts.begin(), prompts.end(),
+                   [](const RequestState* a, const RequestState* b) { return a->missing() < b->missing(); });
+  int left = budget_.prompt_rows(plan_.rows);
+  int kept = std::min(first->missing(), left / kShareOfFirst);
+  for (RequestState* request : prompts) {
+    if (request == first) kept = 0;
+    const int rows = std::min(request->missing(), left - kept);
+    if (rows <= 0) continue;
+    // It may have given way to an earlier one of this step.
+    if (std::none_of(running_.begin(), running_.end(), [&](const auto& r) { return r.get() == request; }))
+      continue;
+    plan_rows(*request, rows);
+    left -= rows;
+  }
+}
+
+// A request planned early may have given way to an older one later: its rows are gone with its pages.
+void Scheduler::drop_preempted_parts() {
+  StepPlan kept;
+  for (int p = 0; p < static_cast<int>(plan_.parts.size()); ++p) {
+    const StepPart& part = plan_.parts[static_cast<size_t>(p)];
+    const bool here = part.owner < static_cast<int>(running_.size());
+    for (const StateSave& save : plan_.saves) {
+      if (save.part != p) continue;
+      if (here)
+        kept.saves.push_back({static_cast<int>(kept.parts.size()), save.position, save.slot});
+      else
+        kv_.release_snapshot(save.slot);
+    }
+    if (here) kept.add(part);
+  }
+  plan_ = std::move(kept);
 }
 
 const StepPlan& Scheduler::plan() {
+  hopeless_.clear();
   admit();
   plan_.clear();
-  int budget = options_.step_rows;
-  plan_rows(budget, true);
-  plan_rows(budget, false);
-  // A request planned early may have given way to an older one later: its rows are gone with its pages.
-  StepPlan kept;
-  for (const StepPart& part : plan_.parts)
-    if (part.owner < static_cast<int>(running_.size())) kept.add(part);
-  plan_ = std::move(kept);
+  plan_replies();
+  reply_rows_ = plan_.rows;
+  plan_prompts();
+  drop_preempted_parts();
+  reply_rows_ = std::min(reply_rows_, plan_.rows);
+  prompt_rows_ = plan_.rows - reply_rows_;
   return plan_;
 }
 
-std::unique_ptr<RequestState> Scheduler::remove(RequestId id) {
-  const auto is_it = [id](const std::unique_ptr<RequestState>& r) { return r->id == id; };
-  std::unique_ptr<RequestState> found;
+void Scheduler::completed(std::chrono::nanoseconds time) {
+  kv_.copied();
+  budget_.observe(reply_rows_, prompt_rows_, time);
+  size_t save = 0;
+  for (size_t p = 0; p < plan_.parts.size(); ++p) {
+    const StepPart& part = plan_.parts[p];
+    RequestState& request = *running_[static_cast<size_t>(part.owner)];
+    request.computed += static_cast<int>(part.tokens.size());
+    const bool wanted = std::any_of(request.save_points.begin(), request.save_points.end(), [&](int point) {
+      return point > part.first_position && point <= request.computed;
+    });
+    kv_.publish(request.pages, request.tokens, request.computed, wanted);
+    for (; save < plan_.saves.size() && plan_.saves[save].part == static_cast<int>(p); ++save)
+      kv_.publish_snapshot(request.pages, request.tokens, plan_.saves[save].position, plan_.saves[save].slot);
+    kv_.trim(request.pages, request.computed);
+  }
+}
+
+void Scheduler::failed() {
+  kv_.copied();
+  for (const StateSave& save : plan_.saves) kv_.release_snapshot(save.slot);
+  for (RequestPtr& request : running_) {
+    kv_.release(request->pages);
+    request->computed = 0;
+  }
+  kv_.drop_cached();
+}
+
+Scheduler::RequestPtr Scheduler::remove(RequestId id) {
+  const auto is_it = [id](const RequestPtr& r) { return r->id == id; };
+  RequestPtr found;
   if (auto it = std::find_if(running_.begin(), running_.end(), is_it); it != running_.end()) {
     found = std::move(*it);
     running_.erase(it);
+    retire(*found);
   } else if (auto w = std::find_if(waiting_.begin(), waiting_.end(), is_it); w != waiting_.end()) {
     found = std::move(*w);
     waiting_.erase(w);
   }
-  if (found != nullptr) kv_.release(found->pages);
   return found;
 }
 
-std::vector<std::unique_ptr<RequestState>> Scheduler::remove_all() {
-  std::vector<std::unique_ptr<RequestState>> all;
-  for (auto& r : running_) all.push_back(std::move(r));
+std::vector<Scheduler::RequestPtr> Scheduler::remove_all() {
+  std::vector<RequestPtr> all;
+  for (auto& r : running_) retire(*r), all.push_back(std::move(r));
   for (auto& r : waiting_) all.push_back(std::move(r));
   running_.clear(), waiting_.clear();
-  for (auto& r : all) kv_.release(r->pages);
   return all;
 }
 

@@ -1,68 +1,77 @@
 // Which rows the next step computes. A request is three lengths: computed <= known <= limit. Pure bookkeeping
-// over KV pages; no device. Policy: running requests in the order they were admitted. Rows that continue a
-// reply go first, the rest of the step's budget goes to prompts in order. A request is admitted when the
-// pages for its prompt and one token more are free. When pages run out, the youngest running request gives
-// its pages back and waits at the head of the queue; its tokens stay known and are computed again. Threads:
-// one at a time (the engine's).
+// over KV pages; no device, no clock.
+//   Admission   by pages, in the order of arrival: when what is not in use holds the prompt and a token more,
+//               beside what running requests still need. A request whose beginning another one is just
+//               computing waits for that part instead of computing it again; those behind it need not wait.
+//   Steps       rows that continue replies go first; a bounded number of prompt rows is shared by several
+//               prompts, those with the least left first, a share kept for the one that came first.
+//   Exhaustion  when pages run out, the youngest running request gives way and waits at the head of the
+//               queue. What it has computed stays cached as long as there is room.
+// Threads: one at a time (the engine's).
 #pragma once
 #include <deque>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/request_state.h"
+#include "engine/step_budget.h"
 #include "engine/step_plan.h"
-#include "kv/kv_cache.h"
 
 namespace tempo9::engine {
 
-struct RequestState {
-  RequestState(RequestId number, Request r, std::shared_ptr<EventSink> s, int most_tokens);
-
-  RequestId id;
-  std::shared_ptr<EventSink> sink;
-  sample::Sampler sampler;
-  std::vector<TokenId> tokens;  // known: the prompt, then the reply
-  int prompt_tokens;
-  int computed = 0;  // tokens whose keys and values are in pages
-  int limit;         // tokens at most
-  kv::Sequence pages;
-  Usage usage;
-  std::chrono::steady_clock::time_point submitted, started, first_token;
-
-  int known() const { return static_cast<int>(tokens.size()); }
-};
-
 struct SchedulerOptions {
-  int step_rows = 512;
+  StepBudgetOptions budget;
   int max_running = 64;
 };
 
 class Scheduler {
  public:
-  Scheduler(kv::KvCache& kv, const SchedulerOptions& options) : kv_(kv), options_(options) {}
+  using RequestPtr = std::unique_ptr<RequestState>;
+  Scheduler(kv::KvCache& kv, const SchedulerOptions& options)
+      : kv_(kv), options_(options), budget_(options.budget) {}
 
-  void add(std::unique_ptr<RequestState> request);
-  // The next step; empty if there is nothing to compute. StepPart::owner indexes running().
+  void add(RequestPtr request);
+  // The next step; empty if there is nothing to compute. StepPart::owner indexes running(). To be followed by
+  // completed() or failed(), before anything else.
   const StepPlan& plan();
-  // Takes a request out, its pages given back; null if it is not here.
-  std::unique_ptr<RequestState> remove(RequestId id);
-  std::vector<std::unique_ptr<RequestState>> remove_all();
+  // The step was computed, in this time: lengths grow, pages become findable for others.
+  void completed(std::chrono::nanoseconds time);
+  // It was not: nothing of it counts.
+  void failed();
 
-  std::vector<std::unique_ptr<RequestState>>& running() { return running_; }
+  // Takes a request out. What it has computed may be used by others. Null if it is not here.
+  RequestPtr remove(RequestId id);
+  std::vector<RequestPtr> remove_all();
+  // Requests whose pages do not fit even alone; take them out before the next plan().
+  const std::vector<RequestId>& hopeless() const { return hopeless_; }
+
+  std::vector<RequestPtr>& running() { return running_; }
   int waiting_count() const { return static_cast<int>(waiting_.size()); }
   bool idle() const { return waiting_.empty() && running_.empty(); }
+  uint64_t preemptions() const { return preemptions_; }
 
  private:
   void admit();
+  bool follows_another(RequestState& request);
+  bool fits(const RequestState& request) const;
+  void start(RequestPtr request);
+  void retire(RequestState& request);
+  void plan_replies();
+  void plan_prompts();
+  void plan_rows(RequestState& request, int rows);
   bool make_room(RequestState& request, int tokens);
-  void plan_rows(int& budget, bool continuing);
+  void give_way(RequestPtr request);
+  void drop_preempted_parts();
 
   kv::KvCache& kv_;
   SchedulerOptions options_;
-  std::deque<std::unique_ptr<RequestState>> waiting_;
-  std::vector<std::unique_ptr<RequestState>> running_;  // oldest first
+  StepBudget budget_;
+  std::deque<RequestPtr> waiting_;
+  std::vector<RequestPtr> running_;  // oldest first
+  std::vector<RequestId> hopeless_;
   StepPlan plan_;
+  int reply_rows_ = 0, prompt_rows_ = 0;  // of plan_
+  uint64_t preemptions_ = 0;
 };
 
 }  // namespace tempo9::engine

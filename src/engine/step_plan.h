@@ -1,4 +1,5 @@
-// What one step computes, as plain data: which tokens of which sequences, and which rows must give logits.
+// What one step computes, as plain data: which tokens of which sequences, which rows must give logits, and
+// after which rows a state is saved.
 #pragma once
 #include <span>
 #include <vector>
@@ -18,12 +19,20 @@ struct StepPart {
   int owner = 0;  // index for whoever made the plan
 };
 
+// The state of a part's sequence after its first `position` tokens goes to `slot`.
+struct StateSave {
+  int part = 0;
+  int position = 0;  // in the part's range: first_position < position <= first_position + rows
+  kv::PageId slot = kv::kNoPage;
+};
+
 struct StepPlan {
   std::vector<StepPart> parts;
-  int rows = 0;        // of all parts
-  int logit_rows = 0;  // of all parts
+  std::vector<StateSave> saves;  // in the order of the parts, positions ascending
+  int rows = 0;                  // of all parts
+  int logit_rows = 0;            // of all parts
 
-  void clear() { parts.clear(), rows = logit_rows = 0; }
+  void clear() { parts.clear(), saves.clear(), rows = logit_rows = 0; }
   void add(const StepPart& part) {
     parts.push_back(part);
     const int n = static_cast<int>(part.tokens.size());

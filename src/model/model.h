@@ -34,6 +34,7 @@ struct StepInput {
   // A group of states has one entry per segment instead.
   std::vector<backend::View> page_tables;
   backend::View logit_rows;  // int32 [n, 1]: rows whose logits are wanted
+  backend::View saves;       // int32 [n, 2]: rows after which states are saved, and the slots; may be absent
   // Per KV group: where its pages are.
   struct Pages {
     const backend::SlabTable* slabs = nullptr;

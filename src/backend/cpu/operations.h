@@ -32,6 +32,7 @@ void run(const Softcap& op, Context& context);
 void run(const RouteTopK& op, Context& context);
 void run(const ExpertLinear& op, Context& context);
 void run(const CombineExperts& op, Context& context);
+void run(const CopyPages& op, Context& context);
 void run(const CausalConv& op, Context& context);
 void run(const GatedDelta& op, Context& context);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu/operations.h"
+#include "backend/host/host_state.h"
 
 namespace tempo9::backend::cpu {
 namespace {
@@ -10,18 +11,9 @@ namespace {
 constexpr int kChannelsPerItem = 256;
 constexpr int kColumnsPerItem = 16;
 
-float* slot_pointer(const StateLayer& state, int slot) {
-  const auto* table = static_cast<const HostSlabTable*>(state.slabs);
-  return reinterpret_cast<float*>(table->base(slot / state.slots_per_slab) +
-                                  static_cast<size_t>(slot % state.slots_per_slab) * state.slot_bytes +
-                                  state.layer_offset);
-}
-
-// Channels first .. last - 1 of one sequence; `window` takes the taps of a channel and its rows.
-void convolve(const CausalConv& op, int sequence, int first, int last) {
-  const SegmentRow& seg = segment(op.segments, sequence);
+// Channels first .. last - 1 of some rows of one sequence.
+void convolve(const CausalConv& op, const SegmentRow& seg, float* state, int first, int last) {
   const int columns = op.x.columns, taps = op.weight.columns;
-  float* state = slot_pointer(op.state, *row_pointer<int32_t>(op.slots, sequence));
   for (int j = 0; seg.first_position == 0 && j < taps - 1; ++j)
     std::fill(state + j * columns + first, state + j * columns + last, 0.0f);
   // Input `t` of the sequence's rows; before the first they are in the state.
@@ -116,8 +108,15 @@ void run(const CausalConv& op, Context& context) {
   const int columns = op.x.columns, blocks = (columns + kChannelsPerItem - 1) / kChannelsPerItem;
   context.pool.for_each(blocks * op.segments.count, [&](int item, int) {
     const int first = item % blocks * kChannelsPerItem, last = std::min(columns, first + kChannelsPerItem);
-    convolve(op, item / blocks, first, last);
     const SegmentRow& seg = segment(op.segments, item / blocks);
+    float* state = slot_pointer(op.state, *row_pointer<int32_t>(op.slots, item / blocks));
+    for_each_saved_part(
+        seg, op.saves, [&](const SegmentRow& part) { convolve(op, part, state, first, last); },
+        [&](int slot) {
+          for (int j = 0; j < op.weight.columns - 1; ++j)
+            std::copy(state + j * columns + first, state + j * columns + last,
+                      slot_pointer(op.state, slot) + j * columns + first);
+        });
     for (int r = 0; op.activation != Activation::kNone && r < seg.rows; ++r)
       context.kernels.activate_row(op.activation, row_pointer(op.out, seg.first_row + r) + first,
                                    last - first);
@@ -134,10 +133,20 @@ void run(const GatedDelta& op, Context& context) {
     const SegmentRow& seg = segment(op.segments, item / per_sequence);
     const int head = item % per_sequence / blocks, column = item % blocks * kColumnsPerItem;
     float* state = slot_pointer(op.state, *row_pointer<int32_t>(op.slots, item / per_sequence));
-    const DeltaTask task = make_task(op, units, seg, head, state);
-    for (int i = 0; seg.first_position == 0 && i < op.key_size; ++i)
-      std::fill_n(task.state + i * op.value_size + column, kColumnsPerItem, 0.0f);
-    context.kernels.delta_columns(task, column);
+    for_each_saved_part(
+        seg, op.saves,
+        [&](const SegmentRow& part) {
+          const DeltaTask task = make_task(op, units, part, head, state);
+          for (int i = 0; part.first_position == 0 && i < op.key_size; ++i)
+            std::fill_n(task.state + i * op.value_size + column, kColumnsPerItem, 0.0f);
+          context.kernels.delta_columns(task, column);
+        },
+        [&](int slot) {
+          const ptrdiff_t first = head * op.key_size * op.value_size + column;
+          float* saved = slot_pointer(op.state, slot) + first;
+          for (int i = 0; i < op.key_size; ++i)
+            std::copy_n(state + first + i * op.value_size, kColumnsPerItem, saved + i * op.value_size);
+        });
   });
 }
 

@@ -45,11 +45,14 @@ T* row_pointer(const View& view, int row) {
   return reinterpret_cast<T*>(base) + static_cast<size_t>(row) * static_cast<size_t>(view.stride);
 }
 
-// Where a layer's part of page `page` begins.
+// Where page `page` begins.
+inline std::byte* page_pointer(const SlabTable* slabs, int pages_per_slab, size_t page_bytes, int page) {
+  return static_cast<const HostSlabTable*>(slabs)->base(page / pages_per_slab) +
+         static_cast<size_t>(page % pages_per_slab) * page_bytes;
+}
+// Where a layer's part of it begins.
 inline std::byte* page_pointer(const KvLayer& kv, int page) {
-  const auto* table = static_cast<const HostSlabTable*>(kv.slabs);
-  return table->base(page / kv.pages_per_slab) +
-         static_cast<size_t>(page % kv.pages_per_slab) * kv.page_bytes + kv.layer_offset;
+  return page_pointer(kv.slabs, kv.pages_per_slab, kv.page_bytes, page) + kv.layer_offset;
 }
 
 // The int32 record of one segment (see Segments).

@@ -3,17 +3,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/host/host_state.h"
 #include "backend/reference/reference_kernels.h"
 
 namespace tempo9::backend::reference {
 namespace {
-
-float* slot_pointer(const StateLayer& state, int slot) {
-  const auto* table = static_cast<const HostSlabTable*>(state.slabs);
-  return reinterpret_cast<float*>(table->base(slot / state.slots_per_slab) +
-                                  static_cast<size_t>(slot % state.slots_per_slab) * state.slot_bytes +
-                                  state.layer_offset);
-}
 
 float softplus(float x) {
   return x > 20.0f ? x : std::log1p(std::exp(x));
@@ -48,41 +42,55 @@ void delta_step(const GatedDelta& op, int row, int head, float* state) {
   }
 }
 
-}  // namespace
-
-void run(const CausalConv& op) {
+void convolve(const CausalConv& op, const SegmentRow& seg, float* state) {
   const int columns = op.x.columns, taps = op.weight.columns;
-  std::vector<float> window(static_cast<size_t>(taps) *
-                            static_cast<size_t>(columns));  // oldest first; the last row is the current token
   const size_t kept = static_cast<size_t>(taps - 1) * static_cast<size_t>(columns);
-  for (int s = 0; s < op.segments.count; ++s) {
-    const SegmentRow& seg = segment(op.segments, s);
-    float* state = slot_pointer(op.state, *row_pointer<int32_t>(op.slots, s));
-    if (seg.first_position == 0) std::fill_n(state, kept, 0.0f);
-    for (int r = seg.first_row; r < seg.first_row + seg.rows; ++r) {
-      std::copy_n(state, kept, window.begin());
-      std::copy_n(row_pointer(op.x, r), columns, window.begin() + static_cast<ptrdiff_t>(kept));
-      for (int c = 0; c < columns; ++c) {
-        float sum = 0;
-        for (int j = 0; j < taps; ++j)
-          sum += row_pointer(op.weight, c)[j] * window[static_cast<size_t>(j * columns + c)];
-        row_pointer(op.out, r)[c] = activate(op.activation, sum);
-      }
-      std::copy_n(window.begin() + columns, kept, state);
+  std::vector<float> window(kept + static_cast<size_t>(columns));  // oldest first, the current token last
+  if (seg.first_position == 0) std::fill_n(state, kept, 0.0f);
+  for (int r = seg.first_row; r < seg.first_row + seg.rows; ++r) {
+    std::copy_n(state, kept, window.begin());
+    std::copy_n(row_pointer(op.x, r), columns, window.begin() + static_cast<ptrdiff_t>(kept));
+    for (int c = 0; c < columns; ++c) {
+      float sum = 0;
+      for (int j = 0; j < taps; ++j)
+        sum += row_pointer(op.weight, c)[j] * window[static_cast<size_t>(j * columns + c)];
+      row_pointer(op.out, r)[c] = activate(op.activation, sum);
     }
+    std::copy_n(window.begin() + columns, kept, state);
   }
 }
 
-void run(const GatedDelta& op) {
+void scan(const GatedDelta& op, const SegmentRow& seg, float* state) {
   const size_t head_state = static_cast<size_t>(op.key_size) * static_cast<size_t>(op.value_size);
+  if (seg.first_position == 0) std::fill_n(state, head_state * static_cast<size_t>(op.value_heads), 0.0f);
+  for (int r = seg.first_row; r < seg.first_row + seg.rows; ++r)
+    for (int h = 0; h < op.value_heads; ++h)
+      delta_step(op, r, h, state + static_cast<size_t>(h) * head_state);
+}
+
+// Calls step(op, rows, state) for each sequence, with its state of `size` values saved where that is asked.
+template <class Operation, class Step>
+void for_each_sequence(const Operation& op, size_t size, Step step) {
   for (int s = 0; s < op.segments.count; ++s) {
-    const SegmentRow& seg = segment(op.segments, s);
     float* state = slot_pointer(op.state, *row_pointer<int32_t>(op.slots, s));
-    if (seg.first_position == 0) std::fill_n(state, head_state * static_cast<size_t>(op.value_heads), 0.0f);
-    for (int r = seg.first_row; r < seg.first_row + seg.rows; ++r)
-      for (int h = 0; h < op.value_heads; ++h)
-        delta_step(op, r, h, state + static_cast<size_t>(h) * head_state);
+    for_each_saved_part(
+        segment(op.segments, s), op.saves, [&](const SegmentRow& part) { step(op, part, state); },
+        [&](int slot) { std::copy_n(state, size, slot_pointer(op.state, slot)); });
   }
+}
+
+}  // namespace
+
+void run(const CausalConv& op) {
+  for_each_sequence(op, static_cast<size_t>(op.weight.columns - 1) * static_cast<size_t>(op.x.columns),
+                    convolve);
+}
+
+void run(const GatedDelta& op) {
+  for_each_sequence(op,
+                    static_cast<size_t>(op.value_heads) * static_cast<size_t>(op.key_size) *
+                        static_cast<size_t>(op.value_size),
+                    scan);
 }
 
 }  // namespace tempo9::backend::reference

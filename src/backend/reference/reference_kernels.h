@@ -36,6 +36,7 @@ void run(const Softcap& op);
 void run(const RouteTopK& op);
 void run(const ExpertLinear& op);
 void run(const CombineExperts& op);
+void run(const CopyPages& op);
 void run(const CausalConv& op);
 void run(const GatedDelta& op);
 

@@ -42,10 +42,10 @@ void recurrent_block(Stream& stream, const StepInput& step, const RecurrentShape
   const View taps{weights.convolution.buffer, weights.convolution.offset, shape.convolved(), shape.taps,
                   shape.taps};
   stream.submit(CausalConv{mixed, taps, convolved, step.page_tables[group], step.segments, conv_state,
-                           Activation::kSilu});
+                           Activation::kSilu, step.saves});
   stream.submit(GatedDelta{convolved, alpha, beta, weights.a, weights.dt, values, step.page_tables[group],
                            step.segments, delta_state, shape.key_heads, shape.value_heads, shape.key_size,
-                           shape.value_size});
+                           shape.value_size, 1e-6f, step.saves});
   stream.submit(RmsNorm{values, weights.value_norm, values, epsilon, shape.value_heads});
 
   Linear out;
