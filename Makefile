@@ -46,7 +46,7 @@ bench: build model                ## speed and accuracy beside llama.cpp, on thi
 
 lint:                             ## layout, clang-tidy on what changed (ALL=1: on everything), shell scripts
 	@scripts/setup.sh lint
-	@$(call configure,dev)
+	@$(call configure,lint)
 	@scripts/lint.sh all
 
 fuzz:                             ## each fuzz target for FUZZ_SECONDS, under sanitizers

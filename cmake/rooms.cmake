@@ -1,5 +1,5 @@
 # With TEMPO9_BATCHES the sources of a target are compiled several at a time, so that headers are read once for all of
-# them; the sanitizer and fuzz presets compile each alone, which shows that each includes what it uses.
+# them; `make lint` looks at each alone, which shows that each includes what it uses.
 function(tempo9_compile_in_batches target)
   if(TEMPO9_BATCHES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
