@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
-#include "kv/kv_cache.h"
+#include "engine/stats.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
 
@@ -69,15 +69,10 @@ struct ModelInfo {
   uint64_t parameters = 0;
   uint64_t file_bytes = 0;
   std::string quantisation;  // of most weights: "Q4_1"
+  // Layers with a state can be resumed only where it was saved: Request::boundaries help.
+  bool keeps_state = false;
   // What a request leaves open: the file's own recommendation (general.sampling.*) over our defaults.
   sample::SamplingOptions default_sampling;
-};
-
-struct Stats {
-  int queued = 0, running = 0;
-  uint64_t steps = 0, tokens_computed = 0, tokens_generated = 0, requests_finished = 0;
-  uint64_t preemptions = 0;  // requests that had to give way and wait again
-  kv::CacheCounts kv;
 };
 
 class Engine {

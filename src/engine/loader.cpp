@@ -118,6 +118,7 @@ Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit
   if (loaded.runner->vocabulary_size() < loaded.tokenizer->vocabulary_size())
     return fail(ErrorCode::kCorrupt, "the tokenizer has {} tokens, the model only {} rows for them",
                 loaded.tokenizer->vocabulary_size(), loaded.runner->vocabulary_size());
+  loaded.info.keeps_state = loaded.runner->kv().has_states();
   loaded.info.context_length = loaded.runner->max_context();
   loaded.info.trained_context_length = loaded.runner->trained_context();
   return loaded;

@@ -154,9 +154,12 @@ void LocalEngine::run_step() {
       finish(std::move(request), FinishReason::kError, logits.error());
     return;
   }
-  ++steps_;
-  tokens_computed_ += static_cast<uint64_t>(plan.rows);
-  scheduler_.completed(Clock::now() - begin);
+  const auto time = Clock::now() - begin;
+  ++measured_.steps;
+  measured_.tokens_computed += static_cast<uint64_t>(plan.rows);
+  measured_.step_seconds.observe(std::chrono::duration<double>(time).count());
+  measured_.step_rows.observe(plan.rows);
+  scheduler_.completed(time);
   settle(plan, *logits);
 }
 
@@ -178,10 +181,15 @@ void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
 }
 
 bool LocalEngine::choose(RequestState& request, std::span<float> row) {
-  if (request.usage.completion_tokens == 0) request.first_token = Clock::now();
+  const auto now = Clock::now();
+  const bool first = request.usage.completion_tokens == 0;
+  if (first) request.first_token = now;
+  (first ? measured_.first_token_seconds : measured_.token_gap_seconds)
+      .observe(std::chrono::duration<double>(now - (first ? request.submitted : request.last_token)).count());
+  request.last_token = now;
   sample::Choice choice = request.sampler.choose(row, static_cast<uint64_t>(request.known()));
   ++request.usage.completion_tokens;
-  ++tokens_generated_;
+  ++measured_.tokens_generated;
   if (model_.tokenizer->ends_generation(choice.token)) return true;
   request.sampler.accept(choice.token);
   request.tokens.push_back(choice.token);
@@ -196,20 +204,23 @@ void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason rea
   request->usage.queued = (started ? request->started : now) - request->submitted;
   if (started) request->usage.prompt_time = (spoke ? request->first_token : now) - request->started;
   if (spoke) request->usage.generation_time = now - request->first_token;
-  ++requests_finished_;
+  ++measured_.requests_finished;
+  if (started) {
+    measured_.prompt_tokens += static_cast<uint64_t>(request->usage.prompt_tokens);
+    measured_.cached_tokens += static_cast<uint64_t>(request->usage.cached_tokens);
+  }
   request->sink->on_event(Finished{reason, request->usage, std::move(error)});
 }
 
 void LocalEngine::publish_stats() {
+  measured_.queued = scheduler_.waiting_count();
+  measured_.running = static_cast<int>(scheduler_.running().size());
+  measured_.preemptions = scheduler_.preemptions();
+  measured_.kv = model_.runner->kv().counts();
+  measured_.kv_limit_bytes = model_.runner->options().kv_memory_bytes;
+  measured_.workspace_bytes = model_.runner->workspace_bytes();
   const std::lock_guard lock(mutex_);
-  stats_.queued = scheduler_.waiting_count();
-  stats_.running = static_cast<int>(scheduler_.running().size());
-  stats_.steps = steps_;
-  stats_.tokens_computed = tokens_computed_;
-  stats_.tokens_generated = tokens_generated_;
-  stats_.requests_finished = requests_finished_;
-  stats_.preemptions = scheduler_.preemptions();
-  stats_.kv = model_.runner->kv().counts();
+  stats_ = measured_;
 }
 
 Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const Progress& progress) {

@@ -40,7 +40,7 @@ class LocalEngine final : public Engine {
 
   LoadedModel model_;
   Scheduler scheduler_;
-  uint64_t steps_ = 0, tokens_computed_ = 0, tokens_generated_ = 0, requests_finished_ = 0;
+  Stats measured_;                                         // the engine thread's own; published as stats_
   std::vector<std::pair<RequestId, FinishReason>> ended_;  // of the step being settled
 
   mutable std::mutex mutex_;  // guards all below

@@ -45,6 +45,12 @@ class ModelRunner final : private kv::SlabSource {
   // Tokens one sequence can have: bounded by max_context and by the memory for pages.
   int max_context() const { return max_context_; }
   const backend::Device& device() const { return *device_; }
+  size_t weight_bytes() const { return model_->weight_bytes(); }
+  // Everything a step needs besides weights and pages.
+  size_t workspace_bytes() const {
+    return model_->workspace_bytes() + device_->scratch_bytes() + inputs_->bytes() +
+           logits_.size() * sizeof(float);
+  }
   std::vector<std::string> remarks() const { return model_->remarks(); }
 
  private:

@@ -29,7 +29,7 @@ struct RequestState {
   int shared = 0;
   bool admitted_before = false, restarted = false;
   Usage usage;
-  std::chrono::steady_clock::time_point submitted, started, first_token;
+  std::chrono::steady_clock::time_point submitted, started, first_token, last_token;
 
   int known() const { return static_cast<int>(tokens.size()); }
   int missing() const { return known() - computed; }

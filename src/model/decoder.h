@@ -19,7 +19,8 @@ class Decoder : public Model {
   int vocabulary_size() const override { return config_.vocabulary; }
   int context_length() const override { return config_.context; }
   const kv::Layout& kv_layout() const override { return kv_layout_; }
-  size_t resident_bytes() const override { return store_.resident_bytes() + workspace_.bytes(); }
+  size_t weight_bytes() const override { return store_.resident_bytes(); }
+  size_t workspace_bytes() const override { return workspace_.bytes(); }
   backend::View forward(backend::Stream& stream, const StepInput& step) final;
 
   // Checks the file's tensors and loads them.

@@ -50,7 +50,8 @@ class Model {
   virtual int vocabulary_size() const = 0;
   virtual int context_length() const = 0;  // that it was trained for
   virtual const kv::Layout& kv_layout() const = 0;
-  virtual size_t resident_bytes() const = 0;  // weights and workspace
+  virtual size_t weight_bytes() const = 0;     // on the device
+  virtual size_t workspace_bytes() const = 0;  // what a step computes with
   // What a user should know about the file although it runs; one sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
   // Submits one step. Returns the view that holds [logit rows, vocabulary] once the stream has come that far.

@@ -148,6 +148,24 @@ TEST(Health, TellsWhatRuns) {
   EXPECT_EQ(body["queued"], 1);
 }
 
+TEST(Measures, TheSameNumbersForPeopleAndForPrometheus) {
+  TestServer server;
+  server.engine.change([](FakeScript& script) { script.hold = true; });
+  RawClient client(server.port());
+  client.request("POST", "/v1/chat/completions", dump_json(chat_body()));
+  ASSERT_TRUE(server.engine.wait_for_submits(1));
+  const Json status = body_of(ask(server.port(), "GET", "/v1/status"));
+  EXPECT_EQ(status["status"], "ok");
+  EXPECT_EQ(status["requests"]["running"].get<int>() + status["requests"]["queued"].get<int>(), 1);
+  EXPECT_TRUE(status["step_seconds"].contains("count"));
+  const Answer metrics = ask(server.port(), "GET", "/metrics");
+  EXPECT_EQ(metrics.status, 200);
+  for (const char* line : {"# TYPE tempo9_requests gauge\n", "tempo9_requests{state=\"running\"} ",
+                           "# TYPE tempo9_steps_total counter\n", "tempo9_step_rows_bucket{le=\"+Inf\"} 0\n",
+                           "vllm:num_requests_waiting "})
+    EXPECT_NE(metrics.body.find(line), std::string::npos) << line << " is missing in\n" << metrics.body;
+}
+
 TEST(Root, AnswersThoseWhoKnock) {
   TestServer server;
   const Answer answer = ask(server.port(), "GET", "/");

@@ -24,6 +24,8 @@ struct Route {
 constexpr std::array kRoutes = {
     Route{"GET", "/", handle_root},
     Route{"GET", "/health", handle_health},
+    Route{"GET", "/metrics", handle_metrics},
+    Route{"GET", "/v1/status", handle_status},
     Route{"GET", "/v1/models", handle_models},
     Route{"GET", "/v1/models/*", handle_model},
     Route{"POST", "/v1/chat/completions", handle_openai_chat},

@@ -39,7 +39,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void receive(size_t index, engine::Event event);
 
  private:
-  Status submit(const std::vector<std::vector<TokenId>>& prompts);
+  Status submit(const std::vector<Prompt>& prompts);
   void take_events();
   void handle(size_t index, const engine::TokenChosen& event);
   void handle(size_t index, engine::Finished event);
@@ -104,13 +104,14 @@ void Generation::start() {
   if (!over_) reply_->begin();
 }
 
-Status Generation::submit(const std::vector<std::vector<TokenId>>& prompts) {
+Status Generation::submit(const std::vector<Prompt>& prompts) {
   const uint64_t seed = request_.seed.value_or(random_seed());
   const size_t choices = static_cast<size_t>(request_.choices);
-  for (const auto& prompt : prompts) prompt_tokens_.push_back(static_cast<int>(prompt.size()));
+  for (const Prompt& prompt : prompts) prompt_tokens_.push_back(static_cast<int>(prompt.ids.size()));
   sequences_.reserve(prompts.size() * choices);
   for (size_t index = 0; index < prompts.size() * choices; ++index) {
-    engine::Request request{prompts[index / choices], request_.sampling, request_.max_new_tokens};
+    const Prompt& prompt = prompts[index / choices];
+    engine::Request request{prompt.ids, request_.sampling, request_.max_new_tokens, prompt.boundaries};
     request.sampling.seed = choice_seed(seed, index % choices);
     auto sink = std::make_shared<SequenceSink>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));

@@ -1,11 +1,42 @@
 #include "server/api/prompts.h"
 
+#include <algorithm>
+
 namespace tempo9::server {
 namespace {
 
 using Ids = std::vector<TokenId>;
 
-ApiResult<Ids> prepare_chat(const Service& service, const chat::ChatRequest& request) {
+// Some clients replace the last messages when they go on.
+constexpr size_t kReplaced = 2;
+
+// Where later prompts of the conversation are likely to differ, in tokens of `ids`: where the contents of the
+// last messages begin, and where the last one ends, since a reply may be shown differently once it is
+// history.
+std::vector<int> find_boundaries(const Service& service, const chat::RenderedPrompt& rendered,
+                                 const Ids& ids) {
+  const auto& content = rendered.content;
+  if (content.empty()) return {};
+  std::vector<size_t> places;
+  for (size_t i = content.size() - std::min(kReplaced, content.size()); i < content.size(); ++i)
+    places.push_back(content[i].begin);
+  places.push_back(content.back().end);
+  std::vector<int> boundaries;
+  for (const size_t place : places) {
+    std::vector<text::Range> before;
+    for (const chat::ContentRange& range : content)
+      if (range.end <= place) before.push_back({range.begin, range.end});
+    const auto part = service.engine().prepare(std::string_view(rendered.text).substr(0, place),
+                                               {text::SpecialTokens::Recognise::kOutsideContent, before});
+    if (!part) continue;
+    const auto end = part->begin() + static_cast<ptrdiff_t>(std::min(part->size(), ids.size()));
+    boundaries.push_back(
+        static_cast<int>(std::mismatch(part->begin(), end, ids.begin()).first - part->begin()));
+  }
+  return boundaries;
+}
+
+ApiResult<Prompt> prepare_chat(const Service& service, const chat::ChatRequest& request) {
   const auto chat_template = service.chat_template();
   if (!chat_template) return api_failure(chat_template.error());
   const auto rendered = (*chat_template)->render(request);
@@ -15,22 +46,25 @@ ApiResult<Ids> prepare_chat(const Service& service, const chat::ChatRequest& req
   auto ids =
       service.engine().prepare(rendered->text, {text::SpecialTokens::Recognise::kOutsideContent, content});
   if (!ids) return api_failure(ids.error(), "messages");
-  return *std::move(ids);
+  Prompt prompt{*std::move(ids)};
+  if (service.engine().info().keeps_state)
+    prompt.boundaries = find_boundaries(service, *rendered, prompt.ids);
+  return prompt;
 }
 
-ApiResult<Ids> prepare_text(const Service& service, const TextPrompt& prompt) {
-  if (const auto* given = std::get_if<Ids>(&prompt)) return *given;
+ApiResult<Prompt> prepare_text(const Service& service, const TextPrompt& prompt) {
+  if (const auto* given = std::get_if<Ids>(&prompt)) return Prompt{*given};
   auto ids = service.engine().prepare(std::get<std::string>(prompt), {});
   if (!ids) return api_failure(ids.error(), "prompt");
-  return *std::move(ids);
+  return Prompt{*std::move(ids)};
 }
 
-ApiResult<Ids> check_length(const Service& service, ApiResult<Ids> ids, const char* param) {
-  if (!ids) return ids;
+ApiResult<Prompt> check_length(const Service& service, ApiResult<Prompt> prompt, const char* param) {
+  if (!prompt) return prompt;
   const int context = service.engine().info().context_length;
-  if (ids->empty()) return api_failure({ErrorCode::kInvalidArgument, "the prompt is empty"}, param);
-  if (ids->size() < static_cast<size_t>(context)) return ids;
-  const int tokens = static_cast<int>(ids->size());
+  if (prompt->ids.empty()) return api_failure({ErrorCode::kInvalidArgument, "the prompt is empty"}, param);
+  if (prompt->ids.size() < static_cast<size_t>(context)) return prompt;
+  const int tokens = static_cast<int>(prompt->ids.size());
   return tl::unexpected<ApiError>(
       ApiError{ErrorCode::kTooLong,
                fmt::format("the prompt of {} tokens leaves no room in the context of {}", tokens, context),
@@ -39,11 +73,11 @@ ApiResult<Ids> check_length(const Service& service, ApiResult<Ids> ids, const ch
 
 }  // namespace
 
-ApiResult<std::vector<Ids>> make_prompts(const Service& service, const ApiRequest& request) {
-  std::vector<Ids> prompts;
-  const auto add = [&](ApiResult<Ids> ids) {
-    if (ids) prompts.push_back(*std::move(ids));
-    return ids ? std::nullopt : std::optional(std::move(ids).error());
+ApiResult<std::vector<Prompt>> make_prompts(const Service& service, const ApiRequest& request) {
+  std::vector<Prompt> prompts;
+  const auto add = [&](ApiResult<Prompt> prompt) {
+    if (prompt) prompts.push_back(*std::move(prompt));
+    return prompt ? std::nullopt : std::optional(std::move(prompt).error());
   };
   if (const auto* conversation = std::get_if<chat::ChatRequest>(&request.input)) {
     if (auto error = add(check_length(service, prepare_chat(service, *conversation), "messages")))

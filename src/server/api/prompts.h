@@ -7,8 +7,13 @@
 
 namespace tempo9::server {
 
+struct Prompt {
+  std::vector<TokenId> ids;
+  std::vector<int> boundaries{};  // see engine::Request
+};
+
 // One prompt for a conversation, one for each text otherwise. Fails if one is empty or leaves no room in the
 // context.
-ApiResult<std::vector<std::vector<TokenId>>> make_prompts(const Service& service, const ApiRequest& request);
+ApiResult<std::vector<Prompt>> make_prompts(const Service& service, const ApiRequest& request);
 
 }  // namespace tempo9::server
