@@ -66,7 +66,7 @@ void execute(const Input& input) {
   current_input = &input;
   // A copy of exactly its size, so that a sanitizer sees the first byte read beyond it.
   const auto copy = std::make_unique<uint8_t[]>(input.size());
-  std::memcpy(copy.get(), input.data(), input.size());
+  std::copy(input.begin(), input.end(), copy.get());
   LLVMFuzzerTestOneInput(copy.get(), input.size());
   current_input = nullptr;
 }

@@ -17,9 +17,12 @@ std::atomic<size_t> allocated = 0;  // since the last reset; frees do not count 
 }  // namespace
 
 // Not inlined: the compiler would compare malloc here with the delete it knows.
-[[gnu::noinline]] void* operator new(size_t bytes) {
+[[gnu::noinline]] void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   allocated += bytes;
-  if (void* memory = std::malloc(bytes)) return memory;
+  return std::malloc(bytes);
+}
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  if (void* memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {

@@ -78,7 +78,7 @@ TEST(Completions, StreamsTheSameTextAndLogprobs) {
     for (auto& [name, list] : logprobs.items())
       for (const Json& entry : choice["logprobs"][name]) list.push_back(entry);
   }
-  EXPECT_EQ(text, whole["text"]);
+  EXPECT_EQ(Json(text), whole["text"]);
   EXPECT_EQ(finish, "stop");
   EXPECT_EQ(logprobs, whole["logprobs"]);
 }

@@ -68,6 +68,12 @@ bool FakeEngine::wait_for_cancels(int count) const {
   return wait_for([&] { return cancels_ >= count; });
 }
 
+bool FakeEngine::wait_until_queue_is_empty() const {
+  return wait_for([&] {
+    return std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job.second.running; });
+  });
+}
+
 int FakeEngine::cancels() const {
   const std::lock_guard lock(mutex_);
   return cancels_;

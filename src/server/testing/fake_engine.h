@@ -40,6 +40,7 @@ class FakeEngine final : public engine::Engine {
   // Waits until `count` requests have been submitted / have ended by cancel.
   bool wait_for_submits(int count) const;
   bool wait_for_cancels(int count) const;
+  bool wait_until_queue_is_empty() const;
   int cancels() const;
   int tokens_given() const;
 

@@ -1,5 +1,7 @@
 // A server on a free loopback port with a fake engine behind it.
 #pragma once
+#include <spdlog/spdlog.h>
+
 #include <functional>
 #include <memory>
 
@@ -14,6 +16,7 @@ namespace tempo9::server::testing {
 class TestServer {
  public:
   explicit TestServer(const std::function<void(ServerOptions&, FakeEngine&)>& adjust = {}) {
+    spdlog::default_logger_raw();  // made here, where it has happened before any thread of the server
     ServerOptions options;
     options.http.port = 0;
     options.http.threads = 2;
