@@ -1,5 +1,6 @@
 #include "server/testing/fake_engine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tempo9::server::testing {
