@@ -1,8 +1,11 @@
 """Every architecture equals `transformers` in float32: random models of the package, written as GGUF files, at every
 position of short and long texts, on every device. Prints a table of the largest differences.
 
-The shapes are those of reference/tiny_shapes.py with other weights; tolerances are derived in reference/comparison.py.
-Nothing is skipped: a shape that an architecture is compared in without the package is compared in here as well.
+The shapes are those of reference/tiny_shapes.py with other weights. gpt-oss has fractional boundaries of YaRN
+(`truncate: false`), as it is published; nothing in a file would say otherwise.
+
+The tolerance of reference/comparison.py is how far a float32 program may be from the truth. Two such programs may be twice
+as far from each other: asked of `cpu`, which sums in another order than the package, but not of `reference`.
 """
 
 import dataclasses
@@ -24,6 +27,7 @@ DEVICES = {
     "cpu, 2 threads": ("--device", "cpu", "--threads", "2"),
     "deferred": ("--device", "deferred", "--threads", "2"),
 }
+TOLERANCES = {device: FLOAT_TOLERANCE * (1 if device == "reference" else 2) for device in DEVICES}
 MISTRAL = {"mistral": TinyLlama(tied=False, head_size=32, theta=1e6, seed=50)}
 LLAMA3 = {
     "llama3_rope": TinyLlama(llama3_rope=True, tied=False, theta=500000.0, seed=51),
@@ -45,7 +49,7 @@ class Table:
 
     def text(self) -> str:
         columns = list(dict.fromkeys(column for cells in self.rows.values() for column in cells))
-        lines = [f"\nLargest differences of logits from transformers (at most {FLOAT_TOLERANCE:.0e}):"]
+        lines = [f"\nLargest differences of logits from transformers (at most {FLOAT_TOLERANCE:.0e} on reference):"]
         lines.append(f"{'model':<42}" + "".join(f"{column:>16}" for column in columns))
         for row, cells in self.rows.items():
             lines.append(f"{row:<42}" + "".join(f"{cells.get(column, np.nan):>16.1e}" for column in columns))
@@ -90,4 +94,4 @@ def test_every_position(name, seed, exported, table, program, tmp_path):
                 more = ("--draft",) if kind else ()
                 logits = compute_logits(case, program, tmp_path / "logits.npy", *options, *more)
                 table.note(f"{name}{kind} #{seed}", device, float(np.abs(logits - expected).max()))
-                check_exact(logits, expected)
+                check_exact(logits, expected, TOLERANCES[device])
