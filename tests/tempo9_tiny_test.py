@@ -24,8 +24,8 @@ TOKENIZE = ROOT / os.environ.get("TEMPO9_TOKENIZE", "build/dev/tests/tokenize_li
 END_OF_TURN = "<|im_end|>"
 LONGEST_ANSWER = 400  # tokens, as when the examples were made
 
-# The city in this story was drawn at random in training, so two of them are as likely within 0.05 of a logit. Rounding to
-# 8 bits moves logits by 0.03, and keys and values in f16 happen to tip the scale.
+# The city in this story was drawn at random in training, so two of them are as likely within 0.05 of a logit. Rounding
+# to 8 bits moves logits by 0.03, and keys and values in f16 happen to tip the scale.
 NEAR_TIE = "story (long answer)"
 
 EXAMPLES = {e["name"]: e for e in json.loads((FOLDER / "examples.json").read_text()) if "picture_before_text" not in e}
@@ -111,20 +111,19 @@ def tokenize(texts: list[str]) -> list[list[int]]:
 
 
 def test_first_draft_is_the_models_own_choice(texts, program, tmp_path):
-    """At each token of the answers: what the head drafts after it, and what the trunk then chooses."""
+    """What the head drafts after each token of the answers, which are the trunk's own choices (test_answer)."""
     names = [name for name in EXAMPLES if name != "retrieval"]  # a dozen tokens behind a prompt of 1448
     prompts = tokenize([texts[name][0] for name in names])
     wholes = tokenize([texts[name][0] + texts[name][1] + END_OF_TURN for name in names])
     agreed = drafts = 0
+    out = tmp_path / "drafts.npy"
     for prompt, whole in zip(prompts, wholes, strict=True):
         assert whole[: len(prompt)] == prompt
-        case = Case(MODEL, whole)
-        chosen = compute_logits(case, program, tmp_path / "logits.npy", "--device", "cpu").argmax(1)
-        drafted = compute_logits(case, program, tmp_path / "drafts.npy", "--device", "cpu", "--draft").argmax(1)
-        # Row i of the drafts and row i + 1 of the choices are both about token i + 2, from the answer's second on.
-        rows = range(len(prompt) - 1, len(whole) - 2)
-        agreed += sum(drafted[row] == chosen[row + 1] for row in rows)
-        drafts += len(rows)
+        drafted = compute_logits(Case(MODEL, whole), program, out, "--device", "cpu", "--draft").argmax(1)
+        # Row i is about token i + 2. The first that it can know of is the answer's second.
+        expected = whole[len(prompt) + 1 :]
+        agreed += int((drafted[len(prompt) - 1 : -1] == expected).sum())
+        drafts += len(expected)
     assert drafts > 500
     assert agreed >= 0.99 * drafts, f"{agreed} of {drafts}"
 

@@ -4,8 +4,8 @@ position of short and long texts, on every device. Prints a table of the largest
 The shapes are those of reference/tiny_shapes.py with other weights. gpt-oss has fractional boundaries of YaRN
 (`truncate: false`), as it is published; nothing in a file would say otherwise.
 
-The tolerance of reference/comparison.py is how far a float32 program may be from the truth. Two such programs may be twice
-as far from each other: asked of `cpu`, which sums in another order than the package, but not of `reference`.
+The tolerance of reference/comparison.py is how far a float32 program may be from the truth. Two such programs may be
+twice as far from each other: asked of `cpu`, which sums in another order than the package, but not of `reference`.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ from tiny_shapes import SHAPES
 
 pytestmark = pytest.mark.slow
 
-LENGTHS = {"short": 8, "long": 600}  # less than a page; more than the rows of a step, windows and original contexts
+LENGTHS = (8, 600)  # less than a page; more than the rows of a step, windows and original contexts
 SEEDS = (1000, 2000)  # added to a shape's own
 DEVICES = {
     "reference": ("--device", "reference"),
@@ -83,9 +83,9 @@ def exported(tmp_path_factory):
 @pytest.mark.parametrize("name", CASES)
 def test_every_position(name, seed, exported, table, program, tmp_path):
     twin, path = exported(name, seed)
-    ids = np.random.default_rng(seed).integers(0, twin.shape.vocabulary, max(LENGTHS.values())).tolist()
-    for length, rows in LENGTHS.items():
-        case = Case(path, ids[:rows])
+    ids = np.random.default_rng(seed).integers(0, twin.shape.vocabulary, max(LENGTHS)).tolist()
+    for length in LENGTHS:
+        case = Case(path, ids[:length])
         truth = {"": twin.logits(case.ids)}
         if twin.draft is not None:
             truth[" draft"] = twin.draft_logits(case.ids)
