@@ -42,12 +42,18 @@ Result<Text> pad(Runtime& runtime, std::string_view lead, const Text& body, cons
   const size_t missing = spec.width > length ? spec.width - length : 0;
   TRY(runtime.reserve(missing * spec.fill.size() + body.size()));
   const size_t left = align == '>' || align == '=' ? missing : align == '^' ? missing / 2 : 0;
+  const auto fill = [&](size_t count) {
+    std::string filler;
+    filler.reserve(count * spec.fill.size());
+    for (size_t i = 0; i < count; ++i) filler += spec.fill;
+    return filler;
+  };
   Text padded;
   if (align == '=') padded.append(lead);
-  for (size_t i = 0; i < left; ++i) padded.append(spec.fill);
+  padded.append(fill(left));
   if (align != '=') padded.append(lead);
   padded.append(body);
-  for (size_t i = left; i < missing; ++i) padded.append(spec.fill);
+  padded.append(fill(missing - left));
   runtime.charge_bytes(padded.size());
   return padded;
 }

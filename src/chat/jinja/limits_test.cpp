@@ -22,14 +22,22 @@ void expect_refusal(const std::string& source, std::string_view reason) {
       << source.substr(0, 200) << "\n-> " << text.substr(0, 200);
 }
 
+// With fewer steps than a server allows, to be quick.
+void expect_endless(const std::string& source) {
+  const Result<Text> text = testing::render(source, nlohmann::ordered_json::object(), 500'000);
+  ASSERT_FALSE(text) << source.substr(0, 200);
+  EXPECT_EQ(text.error().message, "line 1: the template needs more than 500000 steps")
+      << source.substr(0, 200);
+}
+
 TEST(LimitsTest, EndlessLoops) {
   const std::string loop = "{% for a in range(100000) %}{% for b in range(100000) %}";
   const std::string end = "{% endfor %}{% endfor %}";
-  expect_refusal(loop + end, "steps");
-  expect_refusal(loop + "{{ a * b }}" + end, "steps");
-  expect_refusal("{% set s = 'x' * 1000000 %}{% set t = s ~ '' %}" + loop + "{{ s == t }}" + end, "steps");
-  expect_refusal("{% set s = 'x' * 1000000 %}" + loop + "{% if s.find('y') > 0 %}{% endif %}" + end, "steps");
-  expect_refusal("{% set s = range(100000) | list %}" + loop + "{% if -1 in s %}{% endif %}" + end, "steps");
+  expect_endless(loop + end);
+  expect_endless(loop + "{{ a * b }}" + end);
+  expect_endless("{% set s = 'x' * 1000000 %}{% set t = s ~ '' %}" + loop + "{{ s == t }}" + end);
+  expect_endless("{% set s = 'x' * 1000000 %}" + loop + "{% if s.find('y') > 0 %}{% endif %}" + end);
+  expect_endless("{% set s = range(100000) | list %}" + loop + "{% if -1 in s %}{% endif %}" + end);
   expect_refusal("{{ range(100001) | list }}", "Range too big");
 }
 
@@ -70,12 +78,26 @@ TEST(LimitsTest, HugeStrings) {
   expect_refusal("{{ ['x' * 100000] * 100000 }}", "larger than");
   expect_refusal("{{ 1 | tojson(indent=10 ** 12) }}", "memory");
   expect_refusal("{{ ('\n' * 100000) | indent('x' * 100000, blank=true) }}", "memory");
+  // Of steps or of memory, whichever is used up first.
   expect_refusal(
       "{% set ns = namespace(s='x') %}{% for i in range(100) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
-      "memory");
+      "needs more than");
   expect_refusal("{% set s = 'x' * 1000000 %}{% for i in range(1000) %}{{ s }}{% endfor %}",
                  "writes more than");
   expect_refusal("{{ (' ' * 4000000).split(' ') }}", "memory");
+}
+
+// Each of these walks over a long text again and again: a step must stand for little of it.
+TEST(LimitsTest, LongTexts) {
+  const std::string loop = "{% for a in range(100000) %}{% for b in range(100000) %}";
+  const std::string end = "{% endfor %}{% endfor %}";
+  expect_endless("{% set s = 'a' * 1000000 %}{% set p = 'a' * 500000 + 'b' %}" + loop + "{{ s.find(p) }}" +
+                 end);
+  expect_endless("{% set s = 'ß' * 500000 %}" + loop + "{% set t = s.upper() %}" + end);
+  expect_endless(loop + "{% set t = 'x'.ljust(100000) %}" + end);
+  expect_endless("{% set s = range(100000) | list %}" + loop + "{% set t = s[::-1] %}" + end);
+  // As many characters to strip as there are characters.
+  EXPECT_EQ(render_text("{{ ('ab' * 200000).strip('xyz' * 200000 ~ 'ab') | length }}"), "0");
 }
 
 TEST(LimitsTest, HugeLists) {

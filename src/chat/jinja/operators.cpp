@@ -147,8 +147,7 @@ Result<Value> repeat(Runtime& runtime, const Value& sequence, Integer times) {
     times = limits::kMaxTemplateMemoryBytes / unit + 1;
   TRY(runtime.reserve(unit * static_cast<size_t>(times)));
   if (text) {
-    Text repeated;
-    for (Integer i = 0; i < times; ++i) repeated.append(sequence.text());
+    Text repeated = sequence.text().repeat(static_cast<size_t>(times));
     repeated.set_markup(sequence.text().is_markup());
     return runtime.string(std::move(repeated));
   }

@@ -39,12 +39,12 @@ Result<Value> Runtime::check_size(Value value) {
 }
 
 Result<Value> Runtime::list(std::vector<Value> items) {
-  charge(items.size() / 16);
+  charge(items.size() / 4);
   return check_size(ListRef(std::make_shared<const List>(&meter_, std::move(items))));
 }
 
 Result<Value> Runtime::tuple(std::vector<Value> items) {
-  charge(items.size() / 16);
+  charge(items.size() / 4);
   return check_size(TupleRef(std::make_shared<const Tuple>(&meter_, std::move(items))));
 }
 

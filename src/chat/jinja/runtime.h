@@ -58,7 +58,8 @@ class Runtime {
   std::chrono::system_clock::time_point now() const { return now_; }
 
  private:
-  static constexpr size_t kBytesPerStep = 256;
+  // Walking over so many bytes takes about as long as a step, decoding and searching included.
+  static constexpr size_t kBytesPerStep = 16;
   static Result<Value> check_size(Value value);
   Meter meter_;
   size_t steps_ = 0, max_steps_;

@@ -101,29 +101,41 @@ Result<Value> split_back_at(Runtime& runtime, const Text& text, std::string_view
   return pieces.take(true);
 }
 
+std::vector<char32_t> sorted_characters(Runtime& runtime, std::string_view text) {
+  std::vector<char32_t> set;
+  for (size_t at = 0; at < text.size();) {
+    const unicode::Character character = unicode::decode(text, at);
+    set.push_back(character.value);
+    at += character.length;
+  }
+  std::ranges::sort(set);
+  runtime.charge(set.size());
+  return set;
+}
+
 }  // namespace
 
 Value strip_text(Runtime& runtime, const Value& value, const Text* characters, bool left, bool right) {
   const std::string_view text = value.view();
-  const auto goes = [&](size_t at, const unicode::Character& character) {
-    if (characters == nullptr) return unicode::is_space(character.value);
-    return characters->view().find(text.substr(at, character.length)) != kNotFound;
+  std::vector<char32_t> set;
+  if (characters != nullptr) set = sorted_characters(runtime, characters->view());
+  const auto goes = [&](const unicode::Character& character) {
+    return characters == nullptr ? unicode::is_space(character.value)
+                                 : std::ranges::binary_search(set, character.value);
   };
-  const size_t cost = characters == nullptr ? 0 : characters->size();
   size_t begin = 0, end = text.size();
   while (left && begin < end) {
     const unicode::Character character = unicode::decode(text, begin);
-    runtime.charge_bytes(cost);
-    if (!goes(begin, character)) break;
+    if (!goes(character)) break;
     begin += character.length;
   }
   while (right && end > begin) {
     const size_t at = unicode::previous(text, end);
-    runtime.charge_bytes(cost);
-    if (!goes(at, unicode::decode(text, at))) break;
+    if (!goes(unicode::decode(text, at))) break;
     end = at;
   }
   if (begin == 0 && end == text.size()) return value;
+  runtime.charge_bytes(text.size() - (end - begin));
   return runtime.string(value.text().slice(begin, end));
 }
 
@@ -189,9 +201,9 @@ Result<Value> justify_text(Runtime& runtime, const Value& value, Integer width, 
   const bool odd = (missing & 1) != 0 && (width & 1) != 0;
   const size_t left = align == '>' ? missing : align == '<' ? 0 : missing / 2 + (odd ? 1 : 0);
   Text justified;
-  for (size_t i = 0; i < left; ++i) justified.append(fill);
+  justified.append(fill.repeat(left));
   justified.append(value.text());
-  for (size_t i = left; i < missing; ++i) justified.append(fill);
+  justified.append(fill.repeat(missing - left));
   justified.set_markup(value.text().is_markup());
   return runtime.string(std::move(justified));
 }

@@ -38,6 +38,19 @@ void Text::append(const Text& text, size_t begin, size_t end) {
   }
 }
 
+// By doubling, because appending many short texts is slow where each carries a mark.
+Text Text::repeat(size_t count) const {
+  Text all;
+  if (count == 0) return all;
+  all = *this;
+  for (size_t done = 1; done < count;) {
+    const size_t more = std::min(done, count - done);
+    all.append(all, 0, more * size());
+    done += more;
+  }
+  return all;
+}
+
 Text Text::slice(size_t begin, size_t end) const {
   Text part;
   part.append(*this, begin, end);

@@ -42,6 +42,7 @@ class Text {
   void append(const Text& text) { append(text, 0, text.size()); }
   void append(const Text& text, size_t begin, size_t end);
   Text slice(size_t begin, size_t end) const;
+  Text repeat(size_t count) const;
   // A text computed from this one: content as a whole if any byte of this one is.
   Text derive(std::string bytes) const;
   void mark_all();
