@@ -32,9 +32,18 @@ struct Message {
 };
 
 struct Tool {
-  std::string name, description;
-  Json parameters;   // JSON Schema, or null
+  std::string name, description;  // as the model sees them
+  Json parameters;                // JSON Schema, or null
   Json declaration;  // the whole `{"type": "function", "function": {...}}` as templates expect it
+  // What a call is in the client's dialect. The model sees functions only: a free-form tool is one with a
+  // single string, `input`.
+  enum class Kind { kFunction, kFreeform, kToolSearch } kind = Kind::kFunction;
+  std::string name_space = {}, own_name = {};  // of a function in a namespace: how the client names the two
+  Json format = nullptr;                       // kFreeform: the grammar its text must have, or null
+  bool strict = false;                         // arguments must have the form that `parameters` describes
+  // May be called, but the prompt's head does not declare it: its declaration stands in the conversation,
+  // where a search has found it. So a tool that is loaded on the way leaves the head as it is.
+  bool deferred = false;
 };
 
 struct ChatRequest {
@@ -42,7 +51,7 @@ struct ChatRequest {
   std::vector<Tool> tools;
   bool add_generation_prompt = true;
   std::optional<bool> enable_thinking;          // unset: the template's own default
-  std::optional<std::string> reasoning_effort;  // "low", "medium", "high", …
+  std::optional<std::string> reasoning_effort;  // a word of chat/reasoning_effort.h, or another
   Json template_arguments = Json::object();     // further variables the template may read
 };
 

@@ -109,6 +109,28 @@ TEST(ChatTemplateTest, ImagesNeedATemplateThatTakesParts) {
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
 }
 
+TEST(ChatTemplateTest, AnImageInAResultIsShownThereOrBehindIt) {
+  const std::string calls =
+      "{% for c in m.tool_calls %}<call>{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}";
+  const auto shown = [&](const std::string& result) {
+    const auto chat_template = parse(("{% for m in messages %}<{{ m.role }}>{% if m.role == 'tool' %}" +
+                                      result + "{% elif m.content is string %}{{ m.content }}" + calls +
+                                      "{% else %}{% for p in m.content %}{{ '<image>' if p.type == 'image' "
+                                      "else p.text }}{% endfor %}{% endif "
+                                      "%}{% endfor %}")
+                                         .c_str());
+    Message call = say(Role::kAssistant, "");
+    call.tool_calls = {{"1", "f", Json::object()}};
+    Message result_message = say(Role::kTool, "r");
+    result_message.content.push_back({ContentPart::Kind::kImage, {}, "png"});
+    return render(*chat_template, request({say(Role::kUser, "q"), call, result_message}));
+  };
+  EXPECT_EQ(shown("{{ m.content if m.content is string else m.content | map(attribute='text', "
+                  "default='<image>') | join }}"),
+            "<user>«q»<assistant><call>«f»{}<tool>«r»<image>");
+  EXPECT_EQ(shown("{{ m.content }}"), "<user>«q»<assistant><call>«f»{}<tool>«r»<user><image>");
+}
+
 TEST(ChatTemplateTest, AwkwardConversationsAreServedInPlace) {
   const auto alternating = parse(kAlternating);
   EXPECT_EQ(render(*alternating,
@@ -167,6 +189,18 @@ TEST(ChatTemplateTest, SettingsReachTheTemplate) {
   asked.reasoning_effort = "high";
   asked.template_arguments = {{"custom", "c"}, {"bos_token", "forged"}, {"messages", 1}};
   EXPECT_EQ(render(*chat_template, asked), "False|False|«high»|«c»|<s>|«q»|True");
+}
+
+TEST(ChatTemplateTest, EffortIsGivenInAWordOfTheTemplates) {
+  const auto chat_template = parse(
+      "{% if reasoning_effort | default('low') not in ['low', 'xhigh'] %}{{ raise_exception('what effort?') "
+      "}}"
+      "{% endif %}{{ reasoning_effort }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  ChatRequest asked = request({say(Role::kUser, "q")});
+  asked.reasoning_effort = "high";
+  EXPECT_EQ(render(*chat_template, asked), "«xhighq»");
+  asked.reasoning_effort = "someday";
+  EXPECT_EQ(render(*chat_template, asked), "«q»");
 }
 
 TEST(ChatTemplateTest, AToolWithoutParametersIsCompletedWhereTheTemplateNeedsThem) {

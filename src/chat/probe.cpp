@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "chat/reasoning_effort.h"
 
 namespace tempo9::chat {
 namespace {
@@ -68,6 +69,7 @@ class Prober {
     probe_content();
     probe_roles();
     probe_tools();
+    probe_efforts();
     return traits_;
   }
 
@@ -159,11 +161,23 @@ class Prober {
         shows({user, call, result, make_message(Role::kAssistant, ""), second_user},
               {kUser, kResult, kSecondUser}, true);
     Message thoughtful = make_call(kShortId, kReply);
-    const bool text_shown = shows({user, thoughtful, result}, {kResult}, true);
+    const bool text_taken = shows({user, thoughtful, result}, {kResult}, true);
+    traits_.shows_text_beside_call =
+        !text_taken || shows({user, thoughtful, result}, {kReply, kResult}, true);
     thoughtful.reasoning = kSecondReply;
-    traits_.allows_reasoning_beside_call = !text_shown || shows({user, thoughtful, result}, {kResult}, true);
+    traits_.allows_reasoning_beside_call = !text_taken || shows({user, thoughtful, result}, {kResult}, true);
+    traits_.shows_images_in_results = !traits_.takes_parts || shows_image_in_result({user, call, result});
     const char* const long_id = "call_tempo_probe_1";
     traits_.takes_any_call_id = shows({user, make_call(long_id), make_result(long_id)}, {kResult}, true);
+  }
+
+  // Whether an image in the last message leaves a trace, and not only its part as Python or JSON writes it.
+  bool shows_image_in_result(Messages messages) const {
+    const Result<jinja::Text> without = render(messages, traits_, true);
+    messages.back().content.push_back({ContentPart::Kind::kImage, {}, {}});
+    const Result<jinja::Text> with = render(messages, traits_, true);
+    return with && without && contains(with->view(), {kResult}) && with->view() != without->view() &&
+           !contains(with->view(), {"'image'"}) && !contains(with->view(), {"\"image\""});
   }
 
   // Which form of a call's arguments comes out as JSON (or as the template's own notation), not as Python's.
@@ -182,6 +196,20 @@ class Prober {
     traits_.shows_tool_calls = object_shown || text_shown;
     if (!object_right && text_shown && (text_right || !object_shown))
       traits_.arguments = TemplateTraits::Arguments::kText;
+  }
+
+  // A template that refuses a word nobody knows has a list of its own.
+  void probe_efforts() {
+    const auto takes = [&](std::string_view word) {
+      ChatRequest request;
+      request.template_arguments["reasoning_effort"] = word;  // as it is
+      return render_messages(parsed_, request, {make_message(Role::kUser, kUser)}, traits_, special_,
+                             limits::kMaxTemplateProbeSteps)
+          .has_value();
+    };
+    if (takes("tempo-probe-effort")) return;
+    for (const std::string_view word : kEfforts)
+      if (takes(word)) traits_.efforts.emplace_back(word);
   }
 
   const jinja::Template& parsed_;

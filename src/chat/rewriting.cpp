@@ -100,6 +100,24 @@ void split_parallel_calls(Messages& messages) {
   messages = std::move(split);
 }
 
+void move_images_behind_results(Messages& messages) {
+  Messages moved;
+  Message images;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Message& message = messages[i];
+    const bool last_result = i + 1 == messages.size() || messages[i + 1].role != Role::kTool;
+    if (message.role == Role::kTool) {
+      const auto is_text = [](const ContentPart& part) { return part.kind == ContentPart::Kind::kText; };
+      const auto first = std::ranges::stable_partition(message.content, is_text).begin();
+      std::move(first, message.content.end(), std::back_inserter(images.content));
+      message.content.erase(first, message.content.end());
+    }
+    moved.push_back(std::move(message));
+    if (last_result && !images.content.empty()) moved.push_back(std::exchange(images, {}));
+  }
+  messages = std::move(moved);
+}
+
 void turn_system_into_user(Messages& messages, const TemplateTraits& traits) {
   for (size_t i = 0; i < messages.size(); ++i) {
     const bool shown = i == 0 ? traits.shows_system : traits.shows_later_system;
@@ -116,6 +134,20 @@ void join_reasoning(Messages& messages) {
     }
     message.content.clear();
   }
+}
+
+void split_text_from_calls(Messages& messages) {
+  Messages split;
+  for (Message& message : messages) {
+    if (!message.tool_calls.empty() && has_text(message)) {
+      Message text;
+      text.role = Role::kAssistant;
+      text.content = std::exchange(message.content, {});
+      split.push_back(std::move(text));
+    }
+    split.push_back(std::move(message));
+  }
+  messages = std::move(split);
 }
 
 void merge_neighbours(Messages& messages, const TemplateTraits& traits) {
@@ -188,8 +220,11 @@ std::vector<Message> rewrite(std::vector<Message> messages, const TemplateTraits
   name_roles(messages);
   if (!traits.shows_tool_calls) write_calls_as_text(messages);
   if (!traits.allows_parallel_calls) split_parallel_calls(messages);
+  if (!traits.shows_images_in_results) move_images_behind_results(messages);
   turn_system_into_user(messages, traits);
   if (!traits.allows_reasoning_beside_call) join_reasoning(messages);
+  // Merging would bring the two together again.
+  if (!traits.shows_text_beside_call && traits.allows_repeated_assistant) split_text_from_calls(messages);
   merge_neighbours(messages, traits);
   if (!traits.allows_user_after_tool) {
     place_user_after_tool(messages, traits.allows_bridge_after_tool);

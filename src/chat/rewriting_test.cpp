@@ -90,6 +90,25 @@ TEST(RewritingTest, ImagesStayWhereTheyAreWhenMessagesMerge) {
   EXPECT_EQ(merged[0].content[2].text, "and\n\nlook");
 }
 
+TEST(RewritingTest, TextBesideACallGetsATurnOfItsOwn) {
+  TemplateTraits traits;
+  traits.shows_text_beside_call = false;
+  EXPECT_EQ(show(rewrite({user("q"), calls({"1"}, "a"), result("1", "r")}, traits)),
+            "user 'q'\nassistant 'a'\nassistant call 1\ntool 'r' for 1\n");
+  traits.allows_repeated_assistant = false;
+  EXPECT_EQ(show(rewrite({calls({"1"}, "a")}, traits)), "assistant 'a' call 1\n");
+}
+
+TEST(RewritingTest, ImagesInResultsFollowTheResults) {
+  TemplateTraits traits;
+  traits.shows_images_in_results = false;
+  Message pictured = result("1", "r");
+  pictured.content.insert(pictured.content.begin(), {ContentPart::Kind::kImage, {}, "png"});
+  const auto moved = rewrite({calls({"1", "2"}), pictured, result("2", "q"), assistant("a")}, traits);
+  EXPECT_EQ(show(moved), "assistant call 1 call 2\ntool 'r' for 1\ntool 'q' for 2\nuser ''\nassistant 'a'\n");
+  EXPECT_EQ(moved[3].content[0].image_bytes, "png");
+}
+
 TEST(RewritingTest, AUserBehindAToolGetsABridgeOrIsAppended) {
   const std::vector<Message> messages = {user("a"), calls({"1"}), result("1", "r"), user("b"),
                                          assistant("c")};

@@ -2,6 +2,8 @@
 // rendering go by these facts alone, so what happens to a message depends only on the template and on the
 // messages before it: a conversation that grows keeps its beginning.
 #pragma once
+#include <string>
+#include <vector>
 
 namespace tempo9::chat {
 
@@ -24,8 +26,12 @@ struct TemplateTraits {
   bool allows_parallel_calls = true;
   bool allows_user_after_tool = true;        // a user message right behind a tool's result
   bool allows_bridge_after_tool = true;      // the same with an empty assistant message between them
+  bool shows_text_beside_call = true;        // content of an assistant turn that calls a tool
   bool allows_reasoning_beside_call = true;  // reasoning and content in one assistant turn that calls a tool
+  bool shows_images_in_results = true;       // where content may be a list of parts
   bool takes_any_call_id = true;             // if not, ids are nine letters or digits
+  // Words for the effort of reasoning, weakest first; empty if it takes every word, or reads none.
+  std::vector<std::string> efforts = {};
   enum class Arguments { kObject, kText } arguments = Arguments::kObject;  // what a call's are given as
 
   bool operator==(const TemplateTraits&) const = default;

@@ -5,6 +5,7 @@
 
 #include "chat/jinja/from_json.h"
 #include "chat/jinja/json_writer.h"
+#include "chat/reasoning_effort.h"
 
 namespace tempo9::chat {
 namespace {
@@ -160,11 +161,12 @@ Json complete_declaration(Json declaration) {
 }
 
 Result<Value> tools_value(Runtime& runtime, const std::vector<Tool>& tools, const TemplateTraits& traits) {
-  const bool none = tools.empty() || !traits.takes_tools;
+  const bool none = !traits.takes_tools || std::ranges::all_of(tools, &Tool::deferred);
   if (none && traits.takes_none_as_tools) return jinja::None{};
   std::vector<Value> list;
   for (const Tool& tool : tools) {
     if (none) break;
+    if (tool.deferred) continue;
     TRY_ASSIGN(Value value, traits.takes_bare_tools
                                 ? jinja::from_json(runtime, tool.declaration)
                                 : jinja::from_json(runtime, complete_declaration(tool.declaration)));
@@ -203,8 +205,10 @@ Result<Value> template_variables(Runtime& runtime, const ChatRequest& request,
     add(runtime, variables, "enable_thinking", *request.enable_thinking);
     add(runtime, variables, "thinking", *request.enable_thinking);
   }
-  if (request.reasoning_effort)
-    TRY(add_text(runtime, variables, "reasoning_effort", *request.reasoning_effort));
+  if (request.reasoning_effort) {
+    if (const auto effort = choose_effort(*request.reasoning_effort, traits.efforts))
+      TRY(add_text(runtime, variables, "reasoning_effort", *effort));
+  }
   if (request.template_arguments.is_object()) {
     for (const auto& [name, value] : request.template_arguments.items()) {
       if (!is_reserved(name)) TRY(add_json(runtime, variables, name, value));
