@@ -16,7 +16,9 @@ for folder in fuzz/corpus/*/; do
     cd "build/$preset"
     if [ "$preset" = fuzz ]; then
       mkdir -p "corpus/$name" # what libFuzzer discovers; the seeds stay as they are
-      "fuzz/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=2048 "corpus/$name" "../../$folder"
+      dictionary=()
+      [ -f "../../fuzz/dictionaries/$name.dict" ] && dictionary=("-dict=../../fuzz/dictionaries/$name.dict")
+      "fuzz/fuzz_$name" -max_total_time="$seconds" -rss_limit_mb=2048 "${dictionary[@]}" "corpus/$name" "../../$folder"
     else
       end=$((SECONDS + seconds))
       while [ $SECONDS -lt $end ]; do "fuzz/fuzz_$name" --runs 10000 --seed "$RANDOM$RANDOM" "../../$folder"; done

@@ -1,34 +1,52 @@
 #!/usr/bin/env bash
 # Prints how much of some source files a fuzz target reaches with its seeds and a fixed number of mutations:
-#   scripts/fuzz_coverage.sh gguf 'src/gguf/.*\.cpp' [RUNS, 10000 by default]
-# The second argument is a regular expression for paths below the source folder; tests never count. Files, lines
-# and percentages first, then one line with the total; a further corpus may be named in EXTRA_CORPUS.
+#   scripts/fuzz_coverage.sh                      every target of the list below
+#   scripts/fuzz_coverage.sh gguf [RUNS]          one of them, with 10000 mutations or RUNS
+#   scripts/fuzz_coverage.sh gguf RUNS PATTERN    with other sources: a regular expression for paths below src/
+# Built with sanitizers. Executions first, then lines and percentages of each file, then the total; tests never count. A further corpus may
+# be named in EXTRA_CORPUS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=$1
-pattern=$2
-runs=${3:-10000}
+# What each target is for.
+declare -A patterns=(
+  [anthropic]='server/api/(anthropic_request|anthropic_content|conversation|tools|images|output_format|fields)\.cpp'
+  [gguf]='gguf/.*\.cpp'
+  [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
+  [openai_chat]='server/api/(openai_messages|openai_fields|json_parse)\.cpp'
+  [responses]='server/api/responses_.*\.cpp'
+  [template]='chat/jinja/.*\.cpp'
+  [tokenizer]='text/.*\.cpp'
+)
 build=build/coverage
 
 # The LLVM tools must be those of the compiler.
 version=$(clang++ -dumpversion | cut -d. -f1)
 tool() { command -v "$1-$version" || command -v "$1"; }
 
-[ -f $build/build.ninja ] || cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
-  -DCMAKE_CXX_FLAGS="-O1 -fprofile-instr-generate -fcoverage-mapping" -DTEMPO9_WARNINGS_AS_ERRORS=OFF >/dev/null
-cmake --build $build --target "fuzz_$target" >/dev/null
-program=$build/fuzz/fuzz_$target
-
-LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
-"$(tool llvm-profdata)" merge -sparse $build/"$target".profraw -o $build/"$target".profdata
-mapfile -t sources < <(find src -name '*.cpp' -o -name '*.h' | grep -E "^($pattern)$" | grep -v '_test\.cpp$' | sort)
-[ ${#sources[@]} -gt 0 ] || { echo "no source matches $pattern" >&2; exit 2; }
-"$(tool llvm-cov)" export -summary-only -instr-profile $build/"$target".profdata "$program" "${sources[@]}" |
-  python3 -c '
+measure() { # measure TARGET RUNS PATTERN
+  local target=$1 runs=$2 pattern=$3 program=$build/fuzz/fuzz_$1
+  echo "== $target"
+  cmake --build $build --target "fuzz_$target" >/dev/null
+  LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
+  "$(tool llvm-profdata)" merge -sparse "$build/$target.profraw" -o "$build/$target.profdata"
+  mapfile -t sources < <(find src -name '*.cpp' -o -name '*.h' | grep -E "^src/($pattern)$" | grep -v '_test' | sort)
+  [ ${#sources[@]} -gt 0 ] || { echo "no source matches $pattern" >&2; exit 2; }
+  "$(tool llvm-cov)" export -summary-only -instr-profile "$build/$target.profdata" "$program" "${sources[@]}" |
+    python3 -c '
 import json, os, sys
 for f in (data := json.load(sys.stdin)["data"][0])["files"]:
     lines = f["summary"]["lines"]
     print("{:40} {:4} lines {:6.1f}%".format(os.path.relpath(f["filename"]), lines["count"], lines["percent"]))
 total = data["totals"]["lines"]
 print("lines reached: {:.1f}% of {}".format(total["percent"], total["count"]))'
+}
+
+[ -f $build/build.ninja ] || cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
+  -DCMAKE_CXX_FLAGS="-O1 -fprofile-instr-generate -fcoverage-mapping" -DTEMPO9_WARNINGS_AS_ERRORS=OFF \
+  -DTEMPO9_SANITIZE=address,undefined >/dev/null
+if [ $# -gt 0 ]; then
+  measure "$1" "${2:-10000}" "${3:-${patterns[$1]}}"
+else
+  for target in "${!patterns[@]}"; do measure "$target" 10000 "${patterns[$target]}"; done
+fi

@@ -236,8 +236,8 @@ TEST(ChatCompletions, ErrorsHaveOpenAisForm) {
   const Answer wrong = server.chat(chat_body({{"temperature", "hot"}}));
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(error_of(wrong)["param"], "temperature");
-  const Answer unsupported =
-      server.chat(chat_body({{"tools", Json::array({Json::object()})}, {"stream", true}}));
+  const Json tool = {{"type", "function"}, {"function", {{"name", "f"}}}};
+  const Answer unsupported = server.chat(chat_body({{"tools", Json::array({tool})}, {"stream", true}}));
   EXPECT_EQ(unsupported.status, 400);
   EXPECT_EQ(error_of(unsupported)["code"], "unsupported_parameter");
   EXPECT_EQ(error_of(unsupported)["param"], "tools");

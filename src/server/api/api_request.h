@@ -7,14 +7,28 @@
 
 #include "chat/chat_request.h"
 #include "engine/engine.h"
+#include "server/api/api_error.h"
 
 namespace tempo9::server {
 
 using TextPrompt = std::variant<std::string, std::vector<TokenId>>;
 
+// Which tools the reply may, or must, call.
+struct ToolChoice {
+  enum class Kind { kAuto, kNone, kRequired, kNamed } kind = Kind::kAuto;
+  std::string name;  // kNamed: a tool's name as the model sees it
+};
+
+// The form the reply's text must have.
+struct OutputFormat {
+  enum class Kind { kText, kJson, kSchema } kind = Kind::kText;
+  chat::Json schema;  // kSchema: a JSON Schema, its keys in the client's order
+};
+
 struct ApiRequest {
   std::string model;  // as asked for; empty if it was left out
-  // A conversation, or texts to go on from (each is a prompt of its own).
+  // A conversation, or texts to go on from (each is a prompt of its own). Ollama asks for a model to be
+  // loaded by a conversation without messages.
   std::variant<chat::ChatRequest, std::vector<TextPrompt>> input;
   sample::SamplingOptions sampling;  // its seed is set from `seed`
   std::optional<uint64_t> seed;      // absent: another one for every request
@@ -23,7 +37,12 @@ struct ApiRequest {
   int choices = 1;  // replies to each prompt
   bool stream = false;
   bool stream_usage = false;  // the stream ends with the usage
-  std::vector<std::string> unknown_fields;
+  ToolChoice tool_choice;
+  bool parallel_tool_calls = true;
+  OutputFormat output;
+  std::vector<std::string> unknown_fields;  // also what is known and left out: `tools: web_search`
+  // What the request asks for and this server cannot do yet; the answer to it is this error.
+  std::optional<ApiError> gap;
 };
 
 }  // namespace tempo9::server

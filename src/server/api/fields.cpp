@@ -27,6 +27,11 @@ std::optional<int64_t> whole_number(const Json& value) {
   return static_cast<int64_t>(number);
 }
 
+ApiError describe(ErrorCode code, const FieldPath& path, std::string_view what) {
+  const std::string param = path.text();
+  return {code, param.empty() ? std::string(what) : fmt::format("{}: {}", param, what), param};
+}
+
 }  // namespace
 
 std::string FieldPath::text() const {
@@ -38,9 +43,11 @@ std::string FieldPath::text() const {
 }
 
 void Faults::report(ErrorCode code, const FieldPath& path, std::string_view what) {
-  if (first_) return;
-  const std::string param = path.text();
-  first_ = ApiError{code, param.empty() ? std::string(what) : fmt::format("{}: {}", param, what), param};
+  if (!first_) first_ = describe(code, path, what);
+}
+
+void Faults::report_gap(const FieldPath& path, std::string_view what) {
+  if (!gap_) gap_ = describe(ErrorCode::kUnsupported, path, what);
 }
 
 std::string_view kind_of(const Json& value) {
@@ -138,6 +145,15 @@ std::string Fields::required_string(std::string_view name) {
 const Json* Fields::required_array(std::string_view name) {
   required(name, any(name));
   return array(name);
+}
+
+const Json* Fields::required_object(std::string_view name) {
+  required(name, any(name));
+  return object(name);
+}
+
+void Fields::report_gap(std::string_view name, std::string_view what) {
+  faults_.report_gap(path_.member(name), what);
 }
 
 void Fields::refuse(ErrorCode code, std::string_view name, std::string_view what) {

@@ -30,13 +30,17 @@ class FieldPath {
   size_t index_ = 0;
 };
 
+// What is wrong with a request, and apart from it what is right but cannot be answered yet (a gap). Of each
+// the first is kept.
 class Faults {
  public:
   void report(ErrorCode code, const FieldPath& path, std::string_view what);
+  void report_gap(const FieldPath& path, std::string_view what);
   const std::optional<ApiError>& first() const { return first_; }
+  const std::optional<ApiError>& gap() const { return gap_; }
 
  private:
-  std::optional<ApiError> first_;
+  std::optional<ApiError> first_, gap_;
 };
 
 // "a string", "an object", …
@@ -58,8 +62,10 @@ class Fields {
 
   std::string required_string(std::string_view name);
   const Json* required_array(std::string_view name);
+  const Json* required_object(std::string_view name);
 
   void refuse(ErrorCode code, std::string_view name, std::string_view what);
+  void report_gap(std::string_view name, std::string_view what);
   // Members nobody has asked for.
   std::vector<std::string> unknown() const;
 

@@ -90,6 +90,7 @@ void Generation::start() {
   if (const Status known = service_.check_model(request_.model); !known)
     return fail({known.error().code, known.error().message, "model"});
   if (service_.draining()) return fail({ErrorCode::kBusy, "the server is shutting down"});
+  if (request_.gap) return fail(*request_.gap);
   const auto prompts = make_prompts(service_, request_);
   if (!prompts) return fail(prompts.error());
   if (const Status submitted = submit(*prompts); !submitted)

@@ -5,18 +5,19 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "server/api/conversation.h"
 #include "server/api/generation.h"
 #include "server/api/openai_errors.h"
 #include "server/api/openai_fields.h"
 #include "server/api/openai_messages.h"
 #include "server/api/openai_reply.h"
+#include "server/api/output_format.h"
+#include "server/api/tools.h"
 
 namespace tempo9::server {
 namespace {
 
-constexpr std::array<UnsupportedField, 17> kUnsupported = {{
-    {"tools"},
-    {"tool_choice", "auto"},
+constexpr std::array<UnsupportedField, 15> kUnsupported = {{
     {"functions"},
     {"function_call", "auto"},
     {"audio"},
@@ -34,11 +35,10 @@ constexpr std::array<UnsupportedField, 17> kUnsupported = {{
     {"chat_template"},
 }};
 
-constexpr std::array<std::string_view, 12> kIgnored = {"user",
+constexpr std::array<std::string_view, 11> kIgnored = {"user",
                                                        "metadata",
                                                        "store",
                                                        "service_tier",
-                                                       "parallel_tool_calls",
                                                        "prompt_cache_key",
                                                        "prompt_cache_retention",
                                                        "safety_identifier",
@@ -65,11 +65,12 @@ void read_modalities(Fields& fields) {
 
 void read_template_options(Fields& fields, chat::ChatRequest& conversation) {
   conversation.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
-  conversation.reasoning_effort = fields.string("reasoning_effort");
+  if (const auto effort = fields.string("reasoning_effort")) set_effort(conversation, *effort);
   const Json* arguments = fields.object("chat_template_kwargs");
   if (arguments == nullptr) return;
   const FieldPath path = fields.path().member("chat_template_kwargs");
-  conversation.enable_thinking = Fields(*arguments, path, fields.faults()).boolean("enable_thinking");
+  if (const auto thinking = Fields(*arguments, path, fields.faults()).boolean("enable_thinking"))
+    conversation.enable_thinking = *thinking;
   conversation.template_arguments = *arguments;
   conversation.template_arguments.erase("enable_thinking");
 }
@@ -136,13 +137,18 @@ ApiResult<ApiRequest> parse_openai_chat(std::string_view body, const engine::Mod
   read_messages(fields, conversation);
   read_common_fields(fields, model, request);
   read_logprobs(fields, request.sampling);
-  read_response_format(fields);
+  read_output_format(fields, "response_format", request.output);
+  read_function_tools(fields, conversation);
+  read_tool_choice(fields, request.tool_choice);
+  request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
+  check_tools(request, conversation, fields, "tool_choice");
   read_modalities(fields);
   read_template_options(fields, conversation);
   refuse_unsupported(fields, kUnsupported);
   ignore(fields, kIgnored);
   if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
   request.input = std::move(conversation);
+  request.gap = faults.gap();
   request.unknown_fields = fields.unknown();
   return request;
 }

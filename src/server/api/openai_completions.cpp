@@ -10,6 +10,7 @@
 #include "server/api/openai_errors.h"
 #include "server/api/openai_fields.h"
 #include "server/api/openai_reply.h"
+#include "server/api/output_format.h"
 
 namespace tempo9::server {
 namespace {
@@ -129,11 +130,12 @@ ApiResult<ApiRequest> parse_openai_completions(std::string_view body, const engi
   if (prompts.size() * static_cast<size_t>(request.choices) > limits::kMaxSequences)
     fields.refuse(ErrorCode::kInvalidArgument, "n",
                   fmt::format("prompts times n must be at most {}", limits::kMaxSequences));
-  read_response_format(fields);
+  read_output_format(fields, "response_format", request.output);
   refuse_unsupported(fields, kUnsupported);
   ignore(fields, kIgnored);
   if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
   request.input = std::move(prompts);
+  request.gap = faults.gap();
   request.unknown_fields = fields.unknown();
   return request;
 }

@@ -10,9 +10,6 @@ namespace tempo9::server {
 // Model, stream, stop strings, length, choices and sampling.
 void read_common_fields(Fields& fields, const engine::ModelInfo& model, ApiRequest& request);
 
-// `response_format`: only plain text so far.
-void read_response_format(Fields& fields);
-
 // A field that would change the answer in a way this server does not know. Sent with a value that asks for
 // nothing (null, false, 0, "", "none", [], {}, or `harmless`) it does no harm; otherwise the request is
 // refused.

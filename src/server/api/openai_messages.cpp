@@ -1,30 +1,26 @@
 #include "server/api/openai_messages.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "server/api/conversation.h"
+#include "server/api/images.h"
 #include "server/api/openai_fields.h"
+#include "server/api/tools.h"
 
 namespace tempo9::server {
 namespace {
 
-std::optional<chat::Role> find_role(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, chat::Role>, 5> kRoles = {{
-      {"system", chat::Role::kSystem},
-      {"developer", chat::Role::kDeveloper},
-      {"user", chat::Role::kUser},
-      {"assistant", chat::Role::kAssistant},
-      {"tool", chat::Role::kTool},
-  }};
-  for (const auto& [role_name, role] : kRoles)
-    if (role_name == name) return role;
-  return std::nullopt;
-}
+constexpr chat::Role kRoles[] = {chat::Role::kSystem, chat::Role::kDeveloper, chat::Role::kUser,
+                                 chat::Role::kAssistant, chat::Role::kTool};
 
-void add_text(chat::Message& message, std::string text) {
-  chat::ContentPart part;
-  part.text = std::move(text);
-  message.content.push_back(std::move(part));
+void read_image(Fields& part, const FieldPath& path, chat::Message& message) {
+  const Json* image = part.required_object("image_url");
+  if (image == nullptr) return;
+  const FieldPath image_path = path.member("image_url");
+  const std::string url = Fields(*image, image_path, part.faults()).required_string("url");
+  add_image_url(message, url, image_path.member("url"), part.faults());
 }
 
 void read_part(const Json& value, const FieldPath& path, Faults& faults, chat::Message& message) {
@@ -34,7 +30,9 @@ void read_part(const Json& value, const FieldPath& path, Faults& faults, chat::M
     add_text(message, part.required_string("text"));
   else if (type == "refusal")
     add_text(message, part.required_string("refusal"));
-  else if (type == "image_url" || type == "input_audio" || type == "file")
+  else if (type == "image_url")
+    read_image(part, path, message);
+  else if (type == "input_audio" || type == "file")
     part.refuse(ErrorCode::kUnsupported, "type",
                 fmt::format("content of type '{}' is not supported by this model", type));
   else if (!type.empty())
@@ -66,19 +64,20 @@ chat::ToolCall read_tool_call(const Json& value, const FieldPath& path, Faults& 
   chat::ToolCall call;
   Fields fields(value, path, faults);
   call.id = fields.string("id").value_or("");
-  if (const auto type = fields.string("type"); type && *type != "function")
-    fields.refuse(ErrorCode::kUnsupported, "type", "only calls of type 'function' are supported");
-  const Json* function = fields.object("function");
-  if (function == nullptr) {
-    fields.refuse(ErrorCode::kInvalidArgument, "function", "this field is required");
+  const std::string type = fields.string("type").value_or("function");
+  if (type != "function" && type != "custom") {
+    fields.refuse(ErrorCode::kUnsupported, "type", "only calls of type 'function' or 'custom' are supported");
     return call;
   }
-  const FieldPath function_path = path.member("function");
-  Fields members(*function, function_path, faults);
+  const Json* called = fields.required_object(type);
+  if (called == nullptr) return call;
+  const FieldPath called_path = path.member(type);
+  Fields members(*called, called_path, faults);
   call.name = members.required_string("name");
-  const std::string arguments = members.string("arguments").value_or("");
-  const Result<Json> parsed = parse_json(arguments);
-  call.arguments = parsed && parsed->is_object() ? *parsed : Json(arguments);
+  if (type == "custom")
+    call.arguments = freeform_arguments(members.string("input").value_or(""));
+  else
+    call.arguments = parse_arguments(members.string("arguments").value_or(""));
   return call;
 }
 
@@ -94,31 +93,17 @@ void read_assistant(Fields& fields, chat::Message& message) {
   refuse_unsupported(fields, kUnsupported);
 }
 
-// Templates want a result's function name, which clients leave out: it stands in the call.
-std::string called_name(const chat::ChatRequest& conversation, const std::string& call_id) {
-  for (auto message = conversation.messages.rbegin(); message != conversation.messages.rend(); ++message)
-    for (const chat::ToolCall& call : message->tool_calls)
-      if (call.id == call_id) return call.name;
-  return "";
-}
-
 void read_message(const Json& value, const FieldPath& path, Faults& faults, chat::ChatRequest& conversation) {
   Fields fields(value, path, faults);
   chat::Message message;
-  const std::string name = fields.required_string("role");
-  const std::optional<chat::Role> role = find_role(name);
-  if (!role) {
-    fields.refuse(
-        ErrorCode::kInvalidArgument, "role",
-        fmt::format("'{}' is not one of system, developer, user, assistant, tool", abbreviate(name)));
-    return;
-  }
+  const std::optional<chat::Role> role = read_role(fields, kRoles);
+  if (!role) return;
   message.role = *role;
   read_content(fields, message);
   if (*role == chat::Role::kAssistant) read_assistant(fields, message);
   if (*role == chat::Role::kTool) {
     message.tool_call_id = fields.string("tool_call_id").value_or("");
-    message.tool_name = fields.string("name").value_or(called_name(conversation, message.tool_call_id));
+    message.tool_name = fields.string("name").value_or("");
   }
   conversation.messages.push_back(std::move(message));
 }
@@ -128,10 +113,11 @@ void read_message(const Json& value, const FieldPath& path, Faults& faults, chat
 void read_messages(Fields& fields, chat::ChatRequest& conversation) {
   const Json* messages = fields.required_array("messages");
   if (messages == nullptr) return;
-  if (messages->empty()) fields.refuse(ErrorCode::kInvalidArgument, "messages", "must not be empty");
   const FieldPath path = fields.path().member("messages");
   for (size_t i = 0; i < messages->size(); ++i)
     read_message((*messages)[i], path.element(i), fields.faults(), conversation);
+  require_messages(conversation, fields, "messages");
+  drop_attribution(conversation);
 }
 
 }  // namespace tempo9::server

@@ -5,15 +5,16 @@
 #include "server/api/json_parse.h"
 #include "server/api/openai_chat.h"
 #include "server/api/openai_completions.h"
+#include "server/testing/parsed_request.h"
 
 namespace tempo9::server {
 namespace {
 
-engine::ModelInfo model() {
-  engine::ModelInfo info;
-  info.vocabulary_size = 1000;
-  return info;
-}
+using testing::conversation;
+using testing::expect_faults;
+using testing::expect_gaps;
+using testing::Fault;
+using testing::model;
 
 // A chat request with the smallest conversation and these members; a completion; a chat of these messages.
 std::string chat(const std::string& members) {
@@ -28,19 +29,11 @@ std::string messages(const std::string& list) {
 }
 
 ApiRequest accepted(const std::string& body) {
-  auto request = parse_openai_chat(body, model());
-  EXPECT_TRUE(request) << request.error().message;
-  return request ? *request : ApiRequest{};
+  return testing::accepted(parse_openai_chat, body);
 }
 
 ApiRequest accepted_completion(const std::string& body) {
-  auto request = parse_openai_completions(body, model());
-  EXPECT_TRUE(request) << request.error().message;
-  return request ? *request : ApiRequest{};
-}
-
-const chat::ChatRequest& conversation(const ApiRequest& request) {
-  return std::get<chat::ChatRequest>(request.input);
+  return testing::accepted(parse_openai_completions, body);
 }
 
 TEST(OpenAiChat, TheSmallestRequestHasTheProtocolsDefaults) {
@@ -124,7 +117,6 @@ TEST(OpenAiChat, ReadsTheConversation) {
   EXPECT_EQ(dump_json(turns[3].tool_calls[1].arguments), R"("not json")");
   EXPECT_EQ(turns[4].role, chat::Role::kTool);
   EXPECT_EQ(turns[4].tool_call_id, "c2");
-  EXPECT_EQ(turns[4].tool_name, "g");
   EXPECT_EQ(turns[5].content[0].text, "no");
 }
 
@@ -135,25 +127,6 @@ TEST(OpenAiChat, ReadsWhatTheTemplateIsTold) {
   EXPECT_FALSE(conversation(request).add_generation_prompt);
   EXPECT_EQ(conversation(request).enable_thinking, false);
   EXPECT_EQ(dump_json(conversation(request).template_arguments), R"({"style":"terse"})");
-}
-
-struct Fault {
-  std::string body, param;
-};
-
-using Parse = ApiResult<ApiRequest> (*)(std::string_view, const engine::ModelInfo&);
-
-void expect_faults(Parse parse, ErrorCode code, const std::vector<Fault>& faults) {
-  for (const auto& [body, param] : faults) {
-    const auto request = parse(body, model());
-    ASSERT_FALSE(request) << body;
-    const ApiError& error = request.error();
-    EXPECT_EQ(error.param, param) << body << ": " << error.message;
-    EXPECT_EQ(error.code, code) << body << ": " << error.message;
-    if (!param.empty()) {
-      EXPECT_TRUE(error.message.starts_with(param + ": ")) << error.message;
-    }
-  }
 }
 
 std::string strings(size_t count, size_t length) {
@@ -186,7 +159,11 @@ TEST(OpenAiChat, NamesTheMessageThatIsWrong) {
                  {content(R"({"text":"x"})"), "messages[0].content[0].type"},
                  {content(R"({"type":"text","text":""},{"type":"poem"})"), "messages[0].content[1].type"},
                  {messages(R"({"role":"assistant","tool_calls":{}})"), "messages[0].tool_calls"},
+                 {content(R"({"type":"image_url"})"), "messages[0].content[0].image_url"},
+                 {content(R"({"type":"image_url","image_url":{"url":"data:image/png;base64,?"}})"),
+                  "messages[0].content[0].image_url.url"},
                  {calls(R"({"id":"c"})"), "messages[1].tool_calls[0].function"},
+                 {calls(R"({"type":"custom","custom":{}})"), "messages[1].tool_calls[0].custom.name"},
                  {calls(R"({"function":{}})"), "messages[1].tool_calls[0].function.name"}});
 }
 
@@ -225,6 +202,15 @@ TEST(OpenAiChat, NamesTheOptionThatIsWrong) {
       {R"("top_logprobs":2)", "top_logprobs"},
       {R"("logprobs":true,"top_logprobs":21)", "top_logprobs"},
       {R"("response_format":{"kind":"text"})", "response_format.type"},
+      {R"("response_format":{"type":"json_schema"})", "response_format.schema"},
+      {R"("response_format":{"type":"json_schema","json_schema":{}})", "response_format.json_schema.schema"},
+      {R"("tools":{})", "tools"},
+      {R"("tools":[{"type":"function"}])", "tools[0].function"},
+      {R"("tools":[{"type":"function","function":{"name":"f","parameters":[]}}])",
+       "tools[0].function.parameters"},
+      {R"("tool_choice":"must")", "tool_choice"},
+      {R"("tool_choice":"required")", "tool_choice"},
+      {R"("tool_choice":{"type":"function","function":{"name":"f"}})", "tool_choice"},
       {R"("chat_template_kwargs":{"enable_thinking":"no"})", "chat_template_kwargs.enable_thinking"},
   };
   std::vector<Fault> faults;
@@ -246,26 +232,74 @@ TEST(OpenAiChat, RefusesByNameWhatItDoesNotSupport) {
   const auto content = [](const std::string& type) {
     return messages(R"({"role":"user","content":[{"type":")" + type + "\"}]}");
   };
+  const auto image = [](const std::string& url) {
+    return messages(R"({"role":"user","content":[{"type":"image_url","image_url":{"url":")" + url + "\"}}]}");
+  };
   expect_faults(
       parse_openai_chat, ErrorCode::kUnsupported,
-      {{chat(R"("tools":[{"type":"function","function":{"name":"f"}}])"), "tools"},
-       {chat(R"("tool_choice":"required")"), "tool_choice"},
-       {chat(R"("tool_choice":{"type":"function"})"), "tool_choice"},
+      {{chat(R"("tools":[{"type":"web_search"}])"), "tools[0].type"},
+       {chat(R"("tool_choice":{"type":"allowed_tools"})"), "tool_choice.type"},
+       {chat(R"("response_format":{"type":"grammar"})"), "response_format.type"},
+       {image("http://example.org/cat.png"), "messages[0].content[0].image_url.url"},
        {chat(R"("functions":[{"name":"f"}])"), "functions"},
-       {chat(R"("response_format":{"type":"json_object"})"), "response_format"},
-       {chat(R"("response_format":{"type":"json_schema","json_schema":{}})"), "response_format"},
        {chat(R"("modalities":["text","audio"])"), "modalities"},
        {chat(R"("audio":{"voice":"alloy"})"), "audio"},
        {chat(R"("web_search_options":{"size":"low"})"), "web_search_options"},
        {chat(R"("grammar":"root ::= \"x\"")"), "grammar"},
        {chat(R"("ignore_eos":true)"), "ignore_eos"},
        {chat(R"("min_tokens":5)"), "min_tokens"},
-       {content("image_url"), "messages[0].content[0].type"},
        {content("input_audio"), "messages[0].content[0].type"},
        {content("file"), "messages[0].content[0].type"},
        {messages(R"({"role":"assistant","function_call":{"name":"f"}})"), "messages[0].function_call"},
-       {messages(R"({"role":"assistant","tool_calls":[{"type":"custom","function":{"name":"f"}}]})"),
+       {messages(R"({"role":"assistant","tool_calls":[{"type":"mcp","function":{"name":"f"}}]})"),
         "messages[0].tool_calls[0].type"}});
+}
+
+TEST(OpenAiChat, NamesWhatItReadsButCannotAnswerYet) {
+  const std::string tool = R"("tools":[{"type":"function","function":{"name":"f"}}])";
+  expect_gaps(
+      parse_openai_chat,
+      {{chat(tool), "tools"},
+       {chat(R"("response_format":{"type":"json_object"})"), "response_format"},
+       {chat(R"("response_format":{"type":"json_schema","json_schema":{"schema":{}}})"), "response_format"},
+       {messages(R"({"role":"user","content":[{"type":"text","text":"see"},
+                   {"type":"image_url","image_url":{"url":"data:image/png;base64,cG5n","detail":"low"}}]})"),
+        "messages[0].content[1].image_url.url"}});
+}
+
+TEST(OpenAiChat, ReadsToolsInTheOrderOfTheirKeys) {
+  const ApiRequest request = accepted(chat(R"("tools":[
+      {"type":"function","function":{"strict":true,"parameters":{"z":1,"a":{"y":2,"b":3}},"name":"f",
+                                     "description":"does f"}},
+      {"type":"function","function":{"name":"g"}},
+      {"type":"custom","custom":{"name":"p","description":"patch",
+        "format":{"type":"grammar","syntax":"lark","definition":"start: x"}}}],
+      "tool_choice":{"type":"custom","custom":{"name":"p"}},"parallel_tool_calls":false)"));
+  EXPECT_EQ(
+      testing::show_tools(request),
+      R"({"type":"function","function":{"name":"f","description":"does f","parameters":{"z":1,"a":{"y":2,"b":3}}}})"
+      " strict\n"
+      R"({"type":"function","function":{"name":"g"}})"
+      "\n"
+      R"({"type":"function","function":{"name":"p","description":"patch\n\nThe input follows this lark grammar:\nstart: x",)"
+      R"("parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}})"
+      " free-form\n");
+  EXPECT_EQ(request.tool_choice.kind, ToolChoice::Kind::kNamed);
+  EXPECT_EQ(request.tool_choice.name, "p");
+  EXPECT_FALSE(request.parallel_tool_calls);
+}
+
+TEST(OpenAiChat, ReadsCallsOfFreeFormTools) {
+  EXPECT_EQ(
+      testing::show(accepted(messages(
+          R"({"role":"assistant","tool_calls":[{"id":"c","type":"custom","custom":{"name":"p","input":"*"}}]})"))),
+      "assistant call c p{\"input\":\"*\"}\n");
+}
+
+TEST(OpenAiChat, NoEffortIsNoThinking) {
+  const ApiRequest request = accepted(chat(R"("reasoning_effort":"none")"));
+  EXPECT_EQ(conversation(request).reasoning_effort, std::nullopt);
+  EXPECT_EQ(conversation(request).enable_thinking, false);
 }
 
 TEST(OpenAiChat, AcceptsUnsupportedFieldsThatAskForNothing) {
@@ -317,8 +351,9 @@ TEST(OpenAiCompletions, NamesTheFieldThatIsWrong) {
   expect_faults(parse_openai_completions, ErrorCode::kUnsupported,
                 {{completion(R"("echo":true)"), "echo"},
                  {completion(R"("suffix":"b")"), "suffix"},
-                 {completion(R"("best_of":2)"), "best_of"},
-                 {completion(R"("response_format":{"type":"json_object"})"), "response_format"}});
+                 {completion(R"("best_of":2)"), "best_of"}});
+  expect_gaps(parse_openai_completions,
+              {{completion(R"("response_format":{"type":"json_object"})"), "response_format"}});
 }
 
 }  // namespace

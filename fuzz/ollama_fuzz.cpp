@@ -1,0 +1,13 @@
+// Bodies of Ollama's requests, as chat and as generate.
+#include <cstdint>
+#include <string_view>
+
+#include "request_checks.h"
+#include "server/api/ollama_request.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view body(reinterpret_cast<const char*>(data), size);
+  tempo9::fuzz::check_parse(tempo9::server::parse_ollama_chat, body);
+  tempo9::fuzz::check_parse(tempo9::server::parse_ollama_generate, body);
+  return 0;
+}
