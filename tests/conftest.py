@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+import tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TINY_MODEL = ROOT / "tests" / "data" / "tempo9-tiny" / "tempo9-tiny-Q8_0.gguf"  # see the README there
@@ -103,3 +104,10 @@ def start_server(program, model_path, tmp_path):
     for running in servers:
         if running.process.poll() is None:
             running.stop()
+
+
+def pytest_terminal_summary(terminalreporter):
+    for title, lines in tables.LINES.items():
+        terminalreporter.section(title)
+        for line in lines:
+            terminalreporter.line(line)

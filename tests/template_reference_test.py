@@ -1,58 +1,51 @@
 """Chat templates rendered exactly as Hugging Face transformers renders them with Python's Jinja2.
 
-Needs the program render_template (TEMPO9_RENDER; default build/dev/tests/render_template). The many public templates
-come from scripts/get_test_data.sh, which the slow tests call themselves; the fast ones use the model's own template
-and templates written here.
+Needs the program render_template (see rendering.py). The many public templates come from scripts/get_test_data.sh,
+which the slow tests call themselves; the fast ones use the model's own template and templates written here.
 """
 
 import collections
 import copy
+import csv
 import json
-import os
-import pathlib
-import subprocess
+import re
 
 import conversations
 import gguf_metadata
+import public_templates
 import pytest
 import reference_jinja as reference
+import rendering
+import tables
 import template_snippets
+from rendering import difference
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / os.environ.get("TEMPO9_RENDER", "build/dev/tests/render_template")
-DATA = ROOT / "build" / "data"
 SHOWN = 5  # differences in a failure's message
 
 
-def run(inputs: list[dict]) -> list[dict]:
-    lines = "".join(json.dumps(item) + "\n" for item in inputs)
-    result = subprocess.run([PROGRAM], input=lines.encode(), capture_output=True)
-    assert result.returncode == 0, result.stderr.decode()
-    outputs = [json.loads(line) for line in result.stdout.split(b"\n")[:-1]]
-    assert len(outputs) == len(inputs)
-    return outputs
-
-
-def difference(ours: str | None, expected: str | None) -> str:
-    if ours is None or expected is None:
-        return f"ours {ours!r:.200}, reference {expected!r:.200}"
-    at = next((i for i, (a, b) in enumerate(zip(ours, expected)) if a != b), min(len(ours), len(expected)))
-    return f"at {at}: ours {ours[max(0, at - 30) : at + 60]!r}, reference {expected[max(0, at - 30) : at + 60]!r}"
+def outcomes(cases: list[tuple[str, str, dict]]) -> list[tuple[str, str]]:
+    """Each case is a name, a template and its variables. An outcome is a word, and what there is to say about it."""
+    outputs = rendering.run([{"template": source, "variables": variables} for _, source, variables in cases])
+    found = []
+    for (name, source, variables), output in zip(cases, outputs, strict=True):
+        expected = reference.render(source, copy.deepcopy(variables))
+        text, error = output.get("text"), output.get("error")
+        if text != expected:
+            why = error or reference.why_refused(source, copy.deepcopy(variables))
+            found.append(("different", f"{name}: {difference(text, expected)} ({why})"))
+        elif expected is None:
+            assert re.match(r"line \d+: .", error), f"{name}: {error!r} does not name the line and the reason"
+            found.append(("refused by both", error))
+        else:
+            found.append(("equal", ""))
+    return found
 
 
 def compare(cases: list[tuple[str, str, dict]]) -> collections.Counter:
-    """Each case is a name, a template and its variables."""
-    outputs = run([{"template": source, "variables": variables} for _, source, variables in cases])
-    counts, different = collections.Counter(), []
-    for (name, source, variables), output in zip(cases, outputs, strict=True):
-        expected = reference.render(source, copy.deepcopy(variables))
-        text = output.get("text")
-        if text != expected:
-            why = output.get("error") or reference.why_refused(source, copy.deepcopy(variables))
-            different.append(f"{name}: {difference(text, expected)} ({why})")
-        counts["refused by both" if expected is None else "equal"] += 1
+    found = outcomes(cases)
+    different = [why for outcome, why in found if outcome == "different"]
     assert not different, f"{len(different)} of {len(cases)} differ:\n" + "\n".join(different[:SHOWN])
-    return counts
+    return collections.Counter(outcome for outcome, _ in found)
 
 
 def conversation_cases(source: str) -> list[tuple[str, str, dict]]:
@@ -76,20 +69,38 @@ def test_the_models_own_template(model_path):
 
 @pytest.fixture(scope="module")
 def templates() -> dict[str, str]:
-    subprocess.run([ROOT / "scripts" / "get_test_data.sh"], check=True)
-    found = {path.stem: path.read_text() for path in sorted((DATA / "llama.cpp" / "templates").glob("*.jinja"))}
-    assert len(found) >= 60
+    found = public_templates.read()
+    assert len(found) >= 140
     return found
+
+
+SIGNS = {frozenset({"equal"}): "=", frozenset({"refused by both"}): "-", frozenset({"equal", "refused by both"}): "~"}
 
 
 @pytest.mark.slow
 def test_public_templates(templates):
-    table = {name: compare(conversation_cases(source)) for name, source in templates.items()}
-    print(f"\n{'template':60} {'equal':>6} {'refused':>8}")
-    for name, counts in table.items():
-        print(f"{name:60} {counts['equal']:6} {counts['refused by both']:8}")
+    """Shows one line a template: a sign for each conversation, then the counts. Every outcome is in the table's file."""
+    counts, different, rows = collections.Counter(), [], []
+    title = "templates: = equal, - refused by both, ~ either, depending on tools and thinking, # different"
+    tables.add(title, ", ".join(conversations.MESSAGES))
+    for name, source in templates.items():
+        found = outcomes(conversation_cases(source))
+        by_conversation = collections.defaultdict(set)
+        for (conversation, setting, _), (outcome, why) in zip(conversations.all_cases(), found, strict=True):
+            by_conversation[conversation].add(outcome)
+            rows.append([name, conversation, setting, outcome, why])
+            if outcome == "different":
+                different.append(f"{name}, {why}")
+        row = collections.Counter(outcome for outcome, _ in found)
+        counts.update(row)
+        signs = "".join(SIGNS.get(frozenset(kinds), "#") for kinds in by_conversation.values())
+        tables.add(title, f"{name:60} {signs} {row['equal']:4} equal {row['refused by both']:4} refused")
+    with (public_templates.DATA / "template_outcomes.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["template", "conversation", "setting", "outcome", "reason"], *rows])
+    tables.add(title, f"{len(templates)} templates: {dict(counts)}")
+    assert not different, f"{len(different)} of {len(rows)} differ:\n" + "\n".join(different[:SHOWN])
     # A template that refuses nearly everything would prove nothing.
-    assert sum(counts["equal"] for counts in table.values()) > 100 * len(table)
+    assert counts["equal"] > 100 * len(templates)
 
 
 # What a conversation needs of a template to be rendered without any rewriting.
@@ -101,7 +112,7 @@ NATURAL = {
     "later system": ["shows_system", "shows_later_system"],
     "two users": ["allows_repeated_user"],
     "two assistants": ["allows_repeated_assistant"],
-    "call and text": ["shows_system", "shows_tool_calls"],
+    "call and text": ["shows_system", "shows_tool_calls", "shows_text_beside_call"],
     "call and reasoning": ["shows_tool_calls", "allows_reasoning_beside_call"],
     "result": ["shows_tool_calls"],
     "parallel calls": ["shows_tool_calls", "allows_parallel_calls"],
@@ -112,8 +123,16 @@ NATURAL = {
 
 
 def traits_of(sources: list[str]) -> list[dict]:
-    outputs = run([{"template": source, "request": {"messages": [], "show_traits": True}} for source in sources])
+    outputs = rendering.run([{"template": source, "show": "traits"} for source in sources])
     return [output.get("traits") for output in outputs]
+
+
+def as_request(message: dict) -> dict:
+    """As OpenAI's clients write it: a call's arguments are a text."""
+    calls = copy.deepcopy(message.get("tool_calls", []))
+    for call in calls:
+        call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
+    return {**message, **({"tool_calls": calls} if calls else {})}
 
 
 def as_transformers(message: dict) -> dict:
@@ -136,10 +155,10 @@ def test_requests_without_rewriting(templates):
                 continue
             messages = conversations.MESSAGES[conversation]
             tools = [] if conversation in plain else [conversations.WEATHER, conversations.EDIT]
-            request = {"messages": messages, "tools": tools}
+            body = {"messages": [as_request(message) for message in messages], "tools": tools}
             setting = {"add_generation_prompt": True, "tools": tools or None}
             expected = reference.render(source, conversations.variables([as_transformers(m) for m in messages], setting))
-            output = run([{"template": source, "request": request}])[0]
+            output = rendering.run([{"template": source, "dialect": "openai_chat", "body": body}])[0]
             if expected is None:
                 continue  # served by rewriting, or refused by both
             assert output.get("text") == expected, f"{name}, {conversation}: {difference(output.get('text'), expected)}"

@@ -15,6 +15,7 @@ import gguf_metadata
 import hard_strings
 import pytest
 import reference_tokenizers as reference
+import tables
 import vocabularies
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,7 +32,14 @@ def tokenize(vocabulary: pathlib.Path, strings: list[bytes], special: bool = Tru
     return [[int(token) for token in line.split()] for line in result.stdout.decode().split("\n")[:-1]]
 
 
-def compare(vocabulary: pathlib.Path, encode: reference.Encode, strings: list[str], special: bool = True) -> None:
+def report(name: str, judge: str, strings: int, size: int, different: int) -> None:
+    line = f"{name:32} {judge:40} {strings:8} {size:10} {different:6}"
+    tables.add(f"{'vocabulary':32} {'reference':40} {'strings':>8} {'bytes':>10} {'differ':>6}", line)
+
+
+def compare(
+    name: str, judge: str, vocabulary: pathlib.Path, encode: reference.Encode, strings: list[str], special: bool = True
+) -> None:
     ours = tokenize(vocabulary, [string.encode() for string in strings], special)
     assert len(ours) == len(strings)
     different = []
@@ -39,6 +47,7 @@ def compare(vocabulary: pathlib.Path, encode: reference.Encode, strings: list[st
         expected = encode(string)
         if ids != expected:
             different.append(f"{string[:80]!r}: ours {ids[:20]}, reference {expected[:20]}")
+    report(name, judge, len(strings), sum(len(string.encode()) for string in strings), len(different))
     assert not different, f"{len(different)} of {len(strings)} differ:\n" + "\n".join(different[:SHOWN])
 
 
@@ -53,8 +62,9 @@ def compare_with_hugging_face(path: pathlib.Path) -> None:
     metadata = gguf_metadata.read(path)
     strings = hard_strings.make(special_texts(metadata))
     assert len(strings) >= 2000
-    compare(path, reference.hugging_face(metadata, special=True), strings + hard_strings.make_long())
-    compare(path, reference.hugging_face(metadata, special=False), strings, special=False)
+    with_special, without = (reference.hugging_face(metadata, special=special) for special in (True, False))
+    compare(path.stem, "tokenizers", path, with_special, strings + hard_strings.make_long())
+    compare(path.stem, "tokenizers, no special tokens", path, without, strings, special=False)
 
 
 def test_smollm2_against_hugging_face(model_path):
@@ -91,7 +101,10 @@ def test_texts_of_llama_cpp(data, name):
         assert known.count(False) == 3
         texts = [text for text, right in zip(texts, known, strict=True) if right]
         expected = [ids for ids, right in zip(expected, known, strict=True) if right]
-    assert tokenize(path, texts, special=False) == expected
+    ours = tokenize(path, texts, special=False)
+    different = sum(a != b for a, b in zip(ours, expected, strict=True))
+    report(path.stem, "llama.cpp's own texts", len(texts), sum(map(len, texts)), different)
+    assert ours == expected
 
 
 @pytest.mark.slow
@@ -107,7 +120,7 @@ def test_gemma_with_scores_against_hugging_face(data, tmp_path):
     strings = hard_strings.make(special_texts(metadata)) + hard_strings.make_long()
     # Such files hold runs of spaces as tokens of plain spaces, so a "\u2581" of the text's own cannot join them.
     strings = [string for string in strings if "\u2581 " not in string and " \u2581" not in string]
-    compare(path, reference.hugging_face(metadata, special=True), strings)
+    compare("gemma-4, by scores", "tokenizers", path, reference.hugging_face(metadata, special=True), strings)
 
 
 @pytest.mark.slow
@@ -115,7 +128,8 @@ def test_deepseek_against_its_own_tokenizer_json(data, tmp_path):
     source = (data / "deepseek" / "tokenizer.json").read_text()
     metadata = vocabularies.from_tokenizer_json(json.loads(source), "deepseek-v3")
     strings = hard_strings.make(special_texts(metadata)) + hard_strings.make_long()
-    compare(written(tmp_path, metadata), reference.hugging_face_json(source), strings)
+    path = written(tmp_path, metadata)
+    compare("DeepSeek V4", "tokenizers, its tokenizer.json", path, reference.hugging_face_json(source), strings)
 
 
 @pytest.mark.slow
@@ -124,8 +138,8 @@ def test_tekken_against_tiktoken_and_hugging_face(data, tmp_path):
     metadata = vocabularies.from_ranks(ranks, "tekken", special, offset)
     path = written(tmp_path, metadata)
     strings = hard_strings.make(special_texts(metadata)) + hard_strings.make_long()
-    compare(path, reference.tiktoken_ranks(ranks, pattern, special, offset), strings)
-    compare(path, reference.hugging_face(metadata, special=True), strings)
+    compare("Tekken", "tiktoken", path, reference.tiktoken_ranks(ranks, pattern, special, offset), strings)
+    compare("Tekken", "tokenizers", path, reference.hugging_face(metadata, special=True), strings)
 
 
 @pytest.mark.slow
@@ -140,8 +154,8 @@ def test_o200k_against_tiktoken_and_hugging_face(data, tmp_path):
     metadata = vocabularies.from_ranks(ranks, "gpt-4o", special)
     path = written(tmp_path, metadata)
     strings = hard_strings.make(special_texts(metadata)) + hard_strings.make_long()
-    compare(path, reference.tiktoken_ranks(ranks, pattern, special), strings)
-    compare(path, reference.hugging_face(metadata, special=True), strings)
+    compare("o200k", "tiktoken", path, reference.tiktoken_ranks(ranks, pattern, special), strings)
+    compare("o200k", "tokenizers", path, reference.hugging_face(metadata, special=True), strings)
 
 
 @pytest.mark.slow
@@ -151,7 +165,8 @@ def test_qwen_against_tiktoken(data, tmp_path):
     encode = reference.tiktoken_ranks(ranks, reference._QWEN35, special)
     metadata = vocabularies.from_ranks(ranks, "qwen35", special)
     strings = hard_strings.make(special_texts(metadata)) + hard_strings.make_long()
-    compare(written(tmp_path, metadata), lambda text: encode(unicodedata.normalize("NFC", text)), strings)
+    path = written(tmp_path, metadata)
+    compare("Qwen3.6", "tiktoken", path, lambda text: encode(unicodedata.normalize("NFC", text)), strings)
 
 
 @pytest.mark.slow
@@ -163,17 +178,34 @@ def test_llama_cpp_vocabularies_against_sentencepiece(data, name):
         vocabularies.CONTROL if kind in (vocabularies.USER_DEFINED, vocabularies.UNKNOWN) and token else kind
         for token, kind in enumerate(metadata["tokenizer.ggml.token_type"])
     ]
-    compare_with_sentence_piece(path, vocabularies.write_sentence_piece(metadata))
+    compare_with_sentence_piece(path.stem, path, vocabularies.write_sentence_piece(metadata))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tokenizer.model.v1", "mistral_instruct_tokenizer_240323.model.v3"])
 def test_mistral_against_sentencepiece(data, tmp_path, name):
     model = (data / "mistral" / name).read_bytes()
-    compare_with_sentence_piece(written(tmp_path, vocabularies.read_sentence_piece(model)), model)
+    compare_with_sentence_piece(name[:32], written(tmp_path, vocabularies.read_sentence_piece(model)), model)
 
 
-def compare_with_sentence_piece(path: pathlib.Path, model: bytes) -> None:
+def compare_with_sentence_piece(name: str, path: pathlib.Path, model: bytes) -> None:
     """Without special tokens, which SentencePiece leaves to its callers."""
     strings = hard_strings.make(["</s>", "<s>", "[INST]"]) + hard_strings.make_long()
-    compare(path, reference.sentence_piece(model), strings, special=False)
+    compare(name, "sentencepiece, no special tokens", path, reference.sentence_piece(model), strings, special=False)
+
+
+def seconds_of_processor(vocabulary: pathlib.Path, text: bytes) -> float:
+    data = struct.pack("<I", len(text)) + text
+    result = subprocess.run([PROGRAM, vocabulary, "--time"], input=data, capture_output=True, check=True)
+    return float(result.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llama-bpe", "qwen35", "llama-spm", "gemma-4"])
+def test_time_grows_with_the_text(data, name):
+    """One letter over and over is one word to be merged: the worst case there is."""
+    path = data / "llama.cpp" / f"ggml-vocab-{name}.gguf"
+    short, long = (min(seconds_of_processor(path, b"a" * n) for _ in range(3)) for n in (1 << 18, 1 << 20))
+    tables.add("one letter, seconds for 256 KiB and 1 MiB", f"{name:32} {short:.3f} {long:.3f}")
+    # Four times the text; merging by squares would take sixteen times as long.
+    assert long < 8 * short

@@ -100,6 +100,11 @@ MESSAGES = {
     "odd contents": [system(ODD), user(ODD), assistant(ODD), user(ODD)],
     "parts": [system([{"type": "text", "text": "Sys"}]), user([{"type": "text", "text": "Part one."}, {"type": "text", "text": "Two."}])],  # fmt: skip
     "image": [user([{"type": "image"}, {"type": "text", "text": "What is this?"}])],
+    "two images": [system(), user([{"type": "text", "text": "Left"}, {"type": "image"}, {"type": "text", "text": "and right"}, {"type": "image"}])],  # fmt: skip
+    "image in an earlier turn": [user([{"type": "image"}, {"type": "text", "text": "Who?"}]), assistant("Nobody."), user("Sure?")],  # fmt: skip
+    "image in a result": [user("Look"), assistant("", tool_calls=ONE_CALL), result([{"type": "image"}, {"type": "text", "text": "done"}])],  # fmt: skip
+    "image in the system message": [system([{"type": "image"}]), user()],
+    "image and reply in parts": [user([{"type": "image"}]), assistant([{"type": "text", "text": "A cat."}]), user([{"type": "text", "text": "More"}])],  # fmt: skip
     "image url": [user([{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "data:,"}}])],
     "number as content": [user(42)],
     "unknown part": [user([{"type": "hologram", "data": 1}])],

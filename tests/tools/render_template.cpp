@@ -1,8 +1,10 @@
-// Renders chat templates for tests/template_reference_test.py. Each line of the input is a JSON object:
-//   {"template": source, "variables": {…}}   runs the template engine alone
-//   {"template": source, "request": {…}}     renders a conversation in the shape of OpenAI's chat messages
-// and gives one line {"text": …, "content": [[begin, end], …]} or {"error": …}. A request may also hold
-// add_generation_prompt, enable_thinking, reasoning_effort, template_arguments, begin_text and end_text.
+// Renders chat templates for the Python tests. Each line of the input is a JSON object with a `template` and
+//   "variables": {…}                           runs the template engine alone
+//   "dialect": "anthropic", "body": {…}        reads a client's request as the server does, and renders it
+//   "show": "traits"                           shows what the template takes
+// and gives one line {"text": …, "content": [[begin, end], …], "seconds": …}, {"traits": {…}} or {"error": …,
+// "param": …}. A request's line may also hold begin_text, end_text and add_generation_prompt. What the server
+// cannot answer yet stands beside the text as "gap".
 #include <chrono>
 #include <iostream>
 #include <map>
@@ -11,6 +13,10 @@
 #include "chat/chat_template.h"
 #include "chat/jinja/engine.h"
 #include "chat/jinja/from_json.h"
+#include "server/api/anthropic_request.h"
+#include "server/api/ollama_request.h"
+#include "server/api/openai_chat.h"
+#include "server/api/responses_request.h"
 
 namespace {
 
@@ -18,77 +24,21 @@ using Json = nlohmann::ordered_json;
 using namespace tempo9;
 using namespace tempo9::chat;
 
-Json error(const Error& error) {
-  return {{"error", error.message}};
+Json content_ranges(const auto& ranges) {
+  Json content = Json::array();
+  for (const auto& [begin, end] : ranges) content.push_back({begin, end});
+  return content;
 }
 
 Json render_variables(const std::string& source, const Json& variables) {
   const auto parsed = jinja::Template::parse(source);
-  if (!parsed) return error(parsed.error());
+  if (!parsed) return {{"error", parsed.error().message}};
   jinja::Runtime runtime;
   const auto values = jinja::from_json(runtime, variables);
-  if (!values) return error(values.error());
+  if (!values) return {{"error", values.error().message}};
   const auto text = parsed->render(runtime, *values);
-  if (!text) return error(text.error());
-  Json content = Json::array();
-  for (const auto& [begin, end] : text->marks()) content.push_back({begin, end});
-  return {{"text", text->bytes()}, {"content", content}};
-}
-
-Role read_role(const std::string& name) {
-  static const std::map<std::string, Role> roles = {{"system", Role::kSystem},
-                                                    {"developer", Role::kDeveloper},
-                                                    {"user", Role::kUser},
-                                                    {"assistant", Role::kAssistant},
-                                                    {"tool", Role::kTool}};
-  return roles.at(name);
-}
-
-std::vector<ContentPart> read_content(const Json& content) {
-  if (content.is_null()) return {};
-  if (content.is_string()) return {{ContentPart::Kind::kText, content, {}}};
-  std::vector<ContentPart> parts;
-  for (const Json& part : content) {
-    if (part.at("type") == "text") {
-      parts.push_back({ContentPart::Kind::kText, part.at("text"), {}});
-    } else {
-      parts.push_back({ContentPart::Kind::kImage, {}, "image"});
-    }
-  }
-  return parts;
-}
-
-Message read_message(const Json& json) {
-  Message message;
-  message.role = read_role(json.at("role"));
-  message.content = read_content(json.value("content", Json()));
-  message.reasoning = json.value("reasoning_content", "");
-  message.tool_call_id = json.value("tool_call_id", "");
-  message.tool_name = json.value("name", "");
-  for (const Json& call : json.value("tool_calls", Json::array())) {
-    const Json& function = call.at("function");
-    const Json& arguments = function.at("arguments");
-    Json parsed =
-        arguments.is_string() ? Json::parse(arguments.get<std::string>(), nullptr, false) : arguments;
-    if (!parsed.is_object()) parsed = arguments;
-    message.tool_calls.push_back({call.value("id", ""), function.at("name"), parsed});
-  }
-  return message;
-}
-
-ChatRequest read_request(const Json& json) {
-  ChatRequest request;
-  for (const Json& message : json.at("messages")) request.messages.push_back(read_message(message));
-  for (const Json& declaration : json.value("tools", Json::array())) {
-    const Json& function = declaration.at("function");
-    request.tools.push_back({function.at("name"), function.value("description", ""),
-                             function.value("parameters", Json()), declaration});
-  }
-  request.add_generation_prompt = json.value("add_generation_prompt", true);
-  if (json.contains("enable_thinking")) request.enable_thinking = json.at("enable_thinking").get<bool>();
-  if (json.contains("reasoning_effort")) request.reasoning_effort = json.at("reasoning_effort");
-  request.template_arguments = json.value("template_arguments", Json::object());
-  return request;
+  if (!text) return {{"error", text.error().message}};
+  return {{"text", text->bytes()}, {"content", content_ranges(text->marks())}};
 }
 
 Json show_traits(const TemplateTraits& traits) {
@@ -107,33 +57,53 @@ Json show_traits(const TemplateTraits& traits) {
           {"allows_parallel_calls", traits.allows_parallel_calls},
           {"allows_user_after_tool", traits.allows_user_after_tool},
           {"allows_bridge_after_tool", traits.allows_bridge_after_tool},
+          {"shows_text_beside_call", traits.shows_text_beside_call},
           {"allows_reasoning_beside_call", traits.allows_reasoning_beside_call},
+          {"shows_images_in_results", traits.shows_images_in_results},
           {"takes_any_call_id", traits.takes_any_call_id},
           {"arguments_as_text", traits.arguments == TemplateTraits::Arguments::kText}};
 }
 
+using Parse = server::ApiResult<server::ApiRequest> (*)(std::string_view, const engine::ModelInfo&);
+
+Json render_request(const ChatTemplate& chat_template, const Json& line) {
+  static const std::map<std::string, Parse> dialects = {{"openai_chat", server::parse_openai_chat},
+                                                        {"responses", server::parse_openai_responses},
+                                                        {"anthropic", server::parse_anthropic_messages},
+                                                        {"ollama_chat", server::parse_ollama_chat},
+                                                        {"ollama_generate", server::parse_ollama_generate}};
+  engine::ModelInfo model;
+  model.vocabulary_size = 100'000;
+  auto request = dialects.at(line.at("dialect"))(line.at("body").dump(), model);
+  if (!request) return {{"error", request.error().message}, {"param", request.error().param}};
+  auto& conversation = std::get<ChatRequest>(request->input);
+  conversation.add_generation_prompt =
+      line.value("add_generation_prompt", conversation.add_generation_prompt);
+  const auto start = std::chrono::steady_clock::now();
+  const auto prompt = chat_template.render(conversation);
+  const auto end = std::chrono::steady_clock::now();
+  if (!prompt) return {{"error", prompt.error().message}, {"param", "messages"}};
+  return {{"text", prompt->text},
+          {"content", content_ranges(prompt->content)},
+          {"seconds", std::chrono::duration<double>(end - start).count()},
+          {"gap", request->gap ? Json(request->gap->message) : Json()}};
+}
+
 // Templates are parsed once: many requests use the same one.
-Json render_request(const std::string& source, const Json& json) {
+Json render_line(const Json& line) {
+  const std::string& source = line.at("template").get_ref<const std::string&>();
+  if (line.contains("variables")) return render_variables(source, line["variables"]);
   static std::map<std::string, Result<std::shared_ptr<const ChatTemplate>>> templates;
   auto found = templates.find(source);
   if (found == templates.end()) {
-    found = templates
-                .emplace(source, ChatTemplate::parse(source, json.value("begin_text", "<s>"),
-                                                     json.value("end_text", "</s>")))
-                .first;
+    auto parsed =
+        ChatTemplate::parse(source, line.value("begin_text", "<s>"), line.value("end_text", "</s>"));
+    found = templates.emplace(source, std::move(parsed)).first;
   }
-  if (!found->second) return error(found->second.error());
+  if (!found->second) return {{"error", found->second.error().message}};
   const ChatTemplate& chat_template = **found->second;
-  if (json.contains("show_traits")) return {{"traits", show_traits(chat_template.traits())}};
-  const auto start = std::chrono::steady_clock::now();
-  const auto prompt = chat_template.render(read_request(json));
-  const auto end = std::chrono::steady_clock::now();
-  if (!prompt) return error(prompt.error());
-  Json content = Json::array();
-  for (const auto& range : prompt->content) content.push_back({range.begin, range.end});
-  return {{"text", prompt->text},
-          {"content", content},
-          {"seconds", std::chrono::duration<double>(end - start).count()}};
+  if (line.contains("show")) return {{"traits", show_traits(chat_template.traits())}};
+  return render_request(chat_template, line);
 }
 
 }  // namespace
@@ -141,10 +111,7 @@ Json render_request(const std::string& source, const Json& json) {
 int main() {
   std::ios::sync_with_stdio(false);
   for (std::string line; std::getline(std::cin, line);) {
-    const Json input = Json::parse(line);
-    const Json output = input.contains("variables")
-                            ? render_variables(input.at("template"), input["variables"])
-                            : render_request(input.at("template"), input.at("request"));
+    const Json output = render_line(Json::parse(line));
     std::cout << output.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
   }
 }
