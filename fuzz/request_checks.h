@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "server/api/api_request.h"
 #include "server/api/openai_errors.h"
 
 namespace tempo9::fuzz {

@@ -45,7 +45,8 @@ void delta_step(const GatedDelta& op, int row, int head, float* state) {
 void convolve(const CausalConv& op, const SegmentRow& seg, float* state) {
   const int columns = op.x.columns, taps = op.weight.columns;
   const size_t kept = static_cast<size_t>(taps - 1) * static_cast<size_t>(columns);
-  std::vector<float> window(kept + static_cast<size_t>(columns));  // oldest first, the current token last
+  std::vector<float> window(static_cast<size_t>(taps) *
+                            static_cast<size_t>(columns));  // oldest first, the current token last
   if (seg.first_position == 0) std::fill_n(state, kept, 0.0f);
   for (int r = seg.first_row; r < seg.first_row + seg.rows; ++r) {
     std::copy_n(state, kept, window.begin());
