@@ -14,12 +14,12 @@ import urllib.request
 import gguf_metadata
 import numpy as np
 import pytest
+import rendering
 from comparison import Case, check_exact, check_rounded, compute_logits
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "tempo9-tiny"
 MODEL = FOLDER / "tempo9-tiny-Q8_0.gguf"
-RENDER = ROOT / os.environ.get("TEMPO9_RENDER", "build/dev/tests/render_template")
 TOKENIZE = ROOT / os.environ.get("TEMPO9_TOKENIZE", "build/dev/tests/tokenize_lines")
 END_OF_TURN = "<|im_end|>"
 LONGEST_ANSWER = 400  # tokens, as when the examples were made
@@ -31,23 +31,20 @@ NEAR_TIE = "story (long answer)"
 EXAMPLES = {e["name"]: e for e in json.loads((FOLDER / "examples.json").read_text()) if "picture_before_text" not in e}
 
 
-def render(requests: list[dict]) -> list[str]:
+def render(bodies: list[dict]) -> list[str]:
     template = gguf_metadata.read(MODEL)["tokenizer.chat_template"].decode()
-    lines = "".join(json.dumps({"template": template, "request": request}) + "\n" for request in requests)
-    result = subprocess.run([RENDER], input=lines, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return [json.loads(line)["text"] for line in result.stdout.splitlines()]
+    outputs = rendering.run([{"template": template, "dialect": "openai_chat", "body": body} for body in bodies])
+    return [output["text"] for output in outputs]
 
 
 def answered(example: dict) -> dict:
     """The assistant's message that the example expects."""
     calls = [
-        {"id": f"call_{number}", "type": "function", "function": call}
+        {"id": f"call_{number}", "type": "function", "function": call | {"arguments": json.dumps(call["arguments"])}}
         for number, call in enumerate(example["answer"].get("tool_calls", []))
     ]
-    return {"role": "assistant", "tool_calls": calls} | {
-        key: text for key, text in example["answer"].items() if key != "tool_calls"
-    }
+    message = {"role": "assistant", "content": ""} | example["answer"]
+    return message | ({"tool_calls": calls} if calls else {})
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +54,8 @@ def texts() -> dict[str, tuple[str, str]]:
     requests = []
     for example in EXAMPLES.values():
         thinking = example.get("chat_template_kwargs", {}).get("enable_thinking", False)
-        request = {"messages": example["messages"], "tools": example.get("tools", []), "enable_thinking": thinking}
+        request = {"messages": example["messages"], "tools": example.get("tools", [])}
+        request["chat_template_kwargs"] = {"enable_thinking": thinking}
         whole = request | {"messages": [*example["messages"], answered(example)], "add_generation_prompt": False}
         requests += [request, whole]
     rendered = render(requests)
