@@ -108,7 +108,7 @@ void move_images_behind_results(Messages& messages) {
     const bool last_result = i + 1 == messages.size() || messages[i + 1].role != Role::kTool;
     if (message.role == Role::kTool) {
       const auto is_text = [](const ContentPart& part) { return part.kind == ContentPart::Kind::kText; };
-      const auto first = std::ranges::stable_partition(message.content, is_text).begin();
+      const auto first = std::stable_partition(message.content.begin(), message.content.end(), is_text);
       std::move(first, message.content.end(), std::back_inserter(images.content));
       message.content.erase(first, message.content.end());
     }

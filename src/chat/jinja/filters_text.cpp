@@ -32,11 +32,13 @@ Result<Value> string(Runtime& runtime, const Value& value, const Arguments& argu
 }
 
 using Mapping = std::string (*)(std::string_view);
+constexpr size_t kMappingCost = 4;  // of a byte, in bytes walked over: each character is looked up
 
 template <Mapping map>
 Result<Value> mapped(Runtime& runtime, const Value& value, const Arguments& arguments) {
   TRY(bind(arguments, "this filter", {}));
   TRY_ASSIGN(const Value text, as_string(runtime, value));
+  runtime.charge_bytes(kMappingCost * text.text().size());
   return runtime.string(text.text().derive(map(text.view())));
 }
 

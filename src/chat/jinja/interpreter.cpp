@@ -341,6 +341,8 @@ Result<Arguments> Interpreter::bind_parameters(const Routine& routine, const Arg
   Arguments bound;
   bound.positional.resize(count);
   bound.named = arguments.named;
+  runtime_.charge(count * (1 + arguments.named.size()) / 8);
+  TRY(runtime_.step());
   const auto take_named = [&bound](std::string_view name) -> std::optional<Value> {
     for (auto it = bound.named.begin(); it != bound.named.end(); ++it) {
       if (it->first != name) continue;

@@ -66,6 +66,14 @@ TEST(LimitsTest, DeepSource) {
   expect_refusal(std::string(limits::kMaxTemplateSourceBytes + 1, 'x'), "longer than");
 }
 
+TEST(LimitsTest, ManyNames) {
+  std::string names;  // 50,000 of them, which must not be compared each with each
+  for (int i = 0; i < 50000; ++i) names += fmt::format("{}a{}=1", i == 0 ? "" : ",", i);
+  EXPECT_EQ(render_text("{{ dict(" + names + ") | length }}"), "50000");
+  EXPECT_EQ(render_text("{% macro m(" + names + ") %}x{% endmacro %}{{ m() }}"), "x");
+  expect_refusal("{% macro m(" + names + ") %}{% endmacro %}{{ m(" + names + ") }}", "steps");
+}
+
 TEST(LimitsTest, HugeStrings) {
   expect_refusal("{{ 'x' * 10 ** 12 }}", "memory");
   expect_refusal("{{ '%*d' % (10 ** 12, 1) }}", "out of range");

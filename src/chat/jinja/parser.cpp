@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "chat/jinja/expression_parser.h"
@@ -167,10 +169,11 @@ class StatementParser {
 
   Status parse_parameters(Routine& routine) {
     TRY(tokens_.expect_operator("("));
+    std::unordered_set<std::string> names;
     while (!tokens_.at_operator(")")) {
       if (!routine.parameters.empty()) TRY(tokens_.expect_operator(","));
       TRY_ASSIGN(std::string name, tokens_.take_name());
-      if (std::ranges::find(routine.parameters, name) != routine.parameters.end()) {
+      if (!names.insert(name).second) {
         return tokens_.fail_here("the parameter '" + name + "' stands there twice");
       }
       routine.parameters.push_back(std::move(name));

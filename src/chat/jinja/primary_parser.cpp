@@ -1,7 +1,7 @@
 // The parts of an expression that bind tightest: names, literals, `.`, `[]`, calls, filters and tests.
-#include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_set>
 
 #include "chat/jinja/expression_parser.h"
 #include "chat/jinja/filters.h"
@@ -189,6 +189,7 @@ Result<ExpressionPtr> ExpressionParser::parse_call(ExpressionPtr callee) {
 Result<ArgumentList> ExpressionParser::parse_arguments(Expression& owner) {
   TRY(tokens_.expect_operator("("));
   ArgumentList list;
+  std::unordered_set<std::string> names;
   while (!tokens_.at_operator(")")) {
     const bool is_named =
         tokens_.at(TokenKind::kName) && TokenStream::is(tokens_.following(), TokenKind::kOperator, "=");
@@ -205,9 +206,7 @@ Result<ArgumentList> ExpressionParser::parse_arguments(Expression& owner) {
       if (list.more_named != nullptr) return tokens_.fail_here("a named argument follows '**'");
       TRY_ASSIGN(std::string name, tokens_.take_name());
       tokens_.advance();
-      const auto has_name = [&name](const auto& other) { return other.first == name; };
-      if (std::ranges::any_of(list.named, has_name))
-        return tokens_.fail_here("keyword argument repeated: " + name);
+      if (!names.insert(name).second) return tokens_.fail_here("keyword argument repeated: " + name);
       TRY_ASSIGN(ExpressionPtr value, parse_expression());
       TRY(adopt(owner, value));
       list.named.emplace_back(std::move(name), std::move(value));

@@ -54,7 +54,7 @@ Result<Value> Runtime::group(Value key, Value items) {
 }
 
 Result<Value> Runtime::dict(std::vector<Dict::Entry> entries) {
-  charge(entries.size());
+  charge(2 * entries.size());
   for (const auto& [key, value] : entries) {
     if (!is_hashable(key)) return fail(ErrorCode::kInvalidArgument, "unhashable type: '{}'", key.type_name());
   }

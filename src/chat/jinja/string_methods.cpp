@@ -13,10 +13,12 @@ namespace tempo9::chat::jinja {
 namespace {
 
 using Mapping = std::string (*)(std::string_view);
+constexpr size_t kMappingCost = 4;  // of a byte, in bytes walked over: each character is looked up
 
 template <Mapping map>
 Result<Value> mapped(Runtime& runtime, const Value& self, const Arguments& arguments) {
   TRY(bind(arguments, "this method", {}));
+  runtime.charge_bytes(kMappingCost * self.text().size());
   return runtime.string(self.text().derive(map(self.view())));
 }
 
