@@ -67,6 +67,7 @@ class TinyFile:
     def __init__(self, path: pathlib.Path, model: "TinyModel"):
         self.rng = np.random.default_rng(model.seed)
         self._writer = gguf.GGUFWriter(path, model.architecture)
+        self._writer.add_tags(["random-weights"])
         self._model = model
 
     def add_keys(self, keys: dict[str, object]) -> None:
@@ -137,7 +138,11 @@ class TinyModel:
         return next((form for part, form in self.formats if part in name), self.format)
 
     def write(self, path: pathlib.Path) -> pathlib.Path:
-        file = TinyFile(path, self)
+        self.fill(TinyFile(path, self))
+        return path
+
+    def fill(self, file: TinyFile) -> None:
+        """Keys, vocabulary and tensors, and closes the file."""
         file.add_keys(self.keys())
         file.add_tokenizer(self.vocabulary)
         file.matrix("token_embd", self.vocabulary, self.embedding, self.embedding_gain)
@@ -148,7 +153,6 @@ class TinyModel:
         for layer in range(self.layers):
             self.add_layer(file, layer)
         file.close()
-        return path
 
     def keys(self) -> dict[str, object]:
         """What a file says about itself; an architecture changes, adds and removes."""
