@@ -76,6 +76,7 @@ class SyntheticFile(TinyFile):
     def __init__(self, path: pathlib.Path, model: TinyModel, mix: str):
         super().__init__(path, model)
         self._path, self._mix = path, mix
+        self._writer.add_file_type(gguf.LlamaFileType["MOSTLY_" + ("MXFP4_MOE" if mix == "MXFP4" else mix)])
         self._data = []  # per tensor, in order: what makes its bytes
 
     def add_tokenizer(self, size: int) -> None:

@@ -3,6 +3,7 @@
 import json
 
 import accuracy
+import divergence
 import numpy as np
 import pytest
 import speed
@@ -30,7 +31,7 @@ def test_perplexities_are_read():
 def test_equal_distributions_do_not_diverge():
     logits = np.random.default_rng(1).normal(size=(130, 50)).astype(np.float32)
     shifted = logits + 3  # the same distributions
-    result = accuracy.divergence(logits, shifted)
+    result = divergence.divergence(logits, shifted)
     assert result.mean == pytest.approx(0, abs=1e-7)
     assert result.same_first == 1
 
@@ -38,12 +39,13 @@ def test_equal_distributions_do_not_diverge():
 def test_divergence_is_that_of_the_formula():
     p, q = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.25, 0.5])
     first = (p * np.log(p / q)).sum()
-    result = accuracy.divergence(np.log(np.stack([p, q])), np.log(np.stack([q, q])))
+    result = divergence.divergence(np.log(np.stack([p, q])), np.log(np.stack([q, q])))
     assert result.mean == pytest.approx(first / 2)
     assert result.largest == pytest.approx(first)
     assert result.same_first == 0.5
+    assert result.error == pytest.approx(first / 2 / 2**0.5)  # deviation first / 2 of two positions
 
 
 def test_logits_of_different_shapes_are_not_compared():
     with pytest.raises(SystemExit, match="shapes"):
-        accuracy.divergence(np.zeros((2, 3)), np.zeros((2, 4)))
+        divergence.divergence(np.zeros((2, 3)), np.zeros((2, 4)))
