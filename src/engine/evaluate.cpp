@@ -63,6 +63,24 @@ Status Evaluator::logits(std::span<const TokenId> ids, int first, const Visit& v
   return {};
 }
 
+Result<std::vector<TokenId>> Evaluator::continue_greedily(std::span<const TokenId> prompt, int most) {
+  const int n = static_cast<int>(prompt.size());
+  most = std::min(most, model_.info.context_length - n);
+  TokenId next = 0;
+  const Visit choose = [&](int, std::span<const float> row) {
+    next = static_cast<TokenId>(std::max_element(row.begin(), row.end()) - row.begin());
+  };
+  TRY(logits(prompt, n - 1, choose));
+  std::vector<TokenId> reply;
+  while (static_cast<int>(reply.size()) < most && !tokenizer().ends_generation(next)) {
+    reply.push_back(next);
+    const int position = n + static_cast<int>(reply.size()) - 1;
+    TRY_ASSIGN(const std::span<float> row, step({&reply.back(), 1}, position, Logits::kLast));
+    choose(position, row);
+  }
+  return reply;
+}
+
 Status Evaluator::draft_logits(std::span<const TokenId> ids, const Visit& visit) {
   TRY(begin(ids));
   const int n = static_cast<int>(ids.size()) - 1;

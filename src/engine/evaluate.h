@@ -33,6 +33,10 @@ class Evaluator {
   // without such a head.
   Status draft_logits(std::span<const TokenId> ids, const Visit& visit);
 
+  // The most probable continuation, token by token, up to one that ends a reply (which is left out), to
+  // `most` tokens or to the end of the context.
+  Result<std::vector<TokenId>> continue_greedily(std::span<const TokenId> prompt, int most);
+
   // Seconds for one prompt of `tokens` rows whose last logits are wanted, after `depth` tokens that are not
   // counted.
   Result<double> time_prompt(int tokens, int depth);

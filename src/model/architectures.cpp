@@ -23,10 +23,17 @@ Result<const Architecture*> find_architecture(const gguf::File& file) {
 
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> list = {
-      {"llama", make_llama},       {"mistral3", make_mistral3}, {"qwen3", make_qwen3},
-      {"qwen3moe", make_qwen3moe}, {"qwen3vl", make_qwen3vl},   {"qwen3vlmoe", make_qwen3vlmoe},
-      {"gpt-oss", make_gpt_oss},   {"qwen35", make_qwen35},     {"qwen35moe", make_qwen35moe},
-      {"gemma3", make_gemma3},     {"gemma4", make_gemma4},
+      {"llama", make_llama, "Llama 2 to 3.3, TinyLlama, Mistral 7B, SmolLM2"},
+      {"mistral3", make_mistral3, "Ministral 3"},
+      {"qwen3", make_qwen3, "Qwen3, dense"},
+      {"qwen3moe", make_qwen3moe, "Qwen3 with experts"},
+      {"qwen3vl", make_qwen3vl, "Qwen3-VL, dense"},
+      {"qwen3vlmoe", make_qwen3vlmoe, "Qwen3-VL with experts"},
+      {"gpt-oss", make_gpt_oss, "gpt-oss 20B and 120B"},
+      {"qwen35", make_qwen35, "Qwen3.5, dense"},
+      {"qwen35moe", make_qwen35moe, "Qwen3.5 with experts"},
+      {"gemma3", make_gemma3, "Gemma 3"},
+      {"gemma4", make_gemma4, "Gemma 4, dense"},
   };
   return list;
 }

@@ -21,6 +21,8 @@ struct Architecture {
   std::string_view name;  // general.architecture
   // Reads and checks the file's keys; the weights are not there yet.
   Result<std::unique_ptr<Decoder>> (*make)(const gguf::File& file);
+  std::string_view models;    // published ones, for people
+  bool takes_images = false;  // whether pictures are claimed, not only text
 };
 
 const std::vector<Architecture>& architectures();
