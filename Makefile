@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow golden bench lint fuzz clean setup model dev
+.PHONY: build serve test test-slow golden bench matrix lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -43,6 +43,13 @@ bench: build model                ## speed and accuracy beside llama.cpp, on thi
 	@bench/peers/get_llama_cpp.sh
 	@build/venv/bin/python bench/speed.py --model $(MODEL)
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
+	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
+
+matrix: build model               ## docs/models.md, by running the models under models/
+	@scripts/get_gemma.sh
+	@build/release/apps/tempo9 matrix --known tests/data/known_models.json models/*.gguf tests/data/tempo9-tiny/tempo9-tiny-*.gguf \
+	  >build/models.md; status=$$?; \
+	  mv build/models.md docs/models.md; exit $$status
 
 lint:                             ## layout, clang-tidy on what changed (ALL=1: on everything), shell scripts
 	@scripts/setup.sh lint

@@ -14,5 +14,6 @@ Command add_inspect(CLI::App& app);
 Command add_perplexity(CLI::App& app);
 Command add_logits(CLI::App& app);
 Command add_bench(CLI::App& app);
+Command add_matrix(CLI::App& app);
 
 }  // namespace tempo9::apps

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
       {"perplexity", tempo9::apps::add_perplexity(app)},
       {"logits", tempo9::apps::add_logits(app)},
       {"bench", tempo9::apps::add_bench(app)},
+      {"matrix", tempo9::apps::add_matrix(app)},
   };
   CLI11_PARSE(app, argc, argv);
   for (const auto& [name, run] : commands)

@@ -9,11 +9,11 @@
 #include <mutex>
 #include <queue>
 
-#include "chat/chat_template.h"
 #include "commands.h"
 #include "engine/engine.h"
 #include "engine/token_stream.h"
 #include "options.h"
+#include "question.h"
 
 namespace tempo9::apps {
 namespace {
@@ -49,28 +49,12 @@ class EventQueue final : public engine::EventSink {
   std::queue<engine::Event> events_;
 };
 
-chat::Message message(chat::Role role, std::string text) {
-  chat::Message m;
-  m.role = role;
-  m.content.push_back({chat::ContentPart::Kind::kText, std::move(text), {}});
-  return m;
-}
-
 Result<std::vector<TokenId>> prepare(const engine::Engine& engine, const Options& options) {
   if (options.raw) return engine.prepare(options.prompt, {});
-  const engine::ModelInfo& info = engine.info();
-  if (info.chat_template.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                "the model has no chat template; --raw continues the text as it is");
-  TRY_ASSIGN(const auto chat_template,
-             chat::ChatTemplate::parse(info.chat_template, info.begin_text, info.end_text));
-  chat::ChatRequest request;
-  if (!options.system.empty()) request.messages.push_back(message(chat::Role::kSystem, options.system));
-  request.messages.push_back(message(chat::Role::kUser, options.prompt));
-  TRY_ASSIGN(const chat::RenderedPrompt rendered, chat_template->render(request));
-  std::vector<text::Range> content;
-  for (const auto& range : rendered.content) content.push_back({range.begin, range.end});
-  return engine.prepare(rendered.text, {text::SpecialTokens::Recognise::kOutsideContent, content});
+  TRY_ASSIGN(const chat::RenderedPrompt prompt,
+             render_question(engine.info(), options.system, options.prompt));
+  std::vector<text::Range> ranges;
+  return engine.prepare(prompt.text, outside_content(prompt, ranges));
 }
 
 // Prints the reply as it comes; the engine's last word.
