@@ -1,12 +1,16 @@
 """The benches' arithmetic: a comparison is only worth what its parsing is."""
 
+import dataclasses
 import json
+import subprocess
 
 import accuracy
 import divergence
+import mixes
 import numpy as np
 import pytest
 import speed
+import synthetic
 
 
 def test_our_speed_is_read():
@@ -49,3 +53,50 @@ def test_divergence_is_that_of_the_formula():
 def test_logits_of_different_shapes_are_not_compared():
     with pytest.raises(SystemExit, match="shapes"):
         divergence.divergence(np.zeros((2, 3)), np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize(
+    "shape, mix, changes",
+    [
+        ("qwen3-0.6b", "Q4_K_M", {"layers": 2}),
+        ("llama-3.2-1b", "Q6_K", {"layers": 1}),
+        ("qwen3.5-35b-a3b", "Q3_K_M", {"layers": 2, "interval": 2, "experts": 16}),
+        ("gpt-oss-20b", "MXFP4", {"layers": 1, "experts": 4}),
+    ],
+)
+def test_a_synthetic_file_runs(shape, mix, changes, program, tmp_path):
+    model = dataclasses.replace(synthetic.SHAPES[shape], vocabulary=1024, **changes)
+    path, out = tmp_path / "model.gguf", tmp_path / "logits.npy"
+    synthetic.write(model, mix, path)
+    subprocess.run([program, "logits", "--gguf", path, "--ids", "1,2,3,500", "--out", out], check=True, capture_output=True)
+    logits = np.load(out)
+    assert logits.shape == (4, 1024)
+    assert np.isfinite(logits).all() and 1 < logits.std() < 5
+
+
+def format_of(shape: str, mix: str, name: str, columns: int) -> str:
+    model = synthetic.SHAPES[shape]
+    layer = int(name.split(".")[1]) if name.startswith("blk.") else -1
+    layers = model.keys()["block_count"]
+    return mixes.format_in(mix, mixes.Place(name, columns, layer, layers, model.tied, "_exps" in name))
+
+
+@pytest.mark.parametrize(
+    "shape, mix, name, columns, expected",
+    [  # as `llama-quantize --dry-run` says
+        ("qwen3-0.6b", "Q4_0", "token_embd.weight", 1024, "Q6_K"),
+        ("qwen3-8b", "Q4_K_M", "token_embd.weight", 4096, "Q4_K"),
+        ("qwen3-8b", "Q4_K_M", "output.weight", 4096, "Q6_K"),
+        ("qwen3-8b", "Q4_K_M", "blk.3.ffn_down.weight", 12288, "Q6_K"),
+        ("qwen3-8b", "Q4_K_M", "blk.4.ffn_down.weight", 12288, "Q4_K"),
+        ("qwen3-8b", "Q4_K_M", "blk.6.attn_v.weight", 4096, "Q6_K"),
+        ("qwen3-8b", "Q3_K_M", "blk.1.attn_v.weight", 4096, "Q5_K"),
+        ("qwen3-8b", "Q3_K_M", "blk.2.ffn_down.weight", 12288, "Q4_K"),
+        ("gpt-oss-20b", "MXFP4", "blk.0.ffn_down_exps.weight", 2880, "MXFP4"),
+        ("gpt-oss-20b", "Q4_K_M", "blk.5.attn_q.weight", 2880, "Q5_0"),
+        ("qwen3.5-35b-a3b", "Q3_K_M", "blk.0.ssm_alpha.weight", 2048, "Q3_K"),
+        ("qwen3.5-35b-a3b", "Q3_K_M", "blk.0.ffn_gate_inp.weight", 2048, "F32"),
+    ],
+)
+def test_formats_are_mixed_as_the_peer_mixes_them(shape, mix, name, columns, expected):
+    assert format_of(shape, mix, name, columns) == expected
