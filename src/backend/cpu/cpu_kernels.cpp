@@ -38,7 +38,7 @@ class CpuKernels final : public HostKernels {
   }
 
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
-    TRY_ASSIGN(std::unique_ptr<Weight> weight, cpu::PanelWeight::load(source, pool_.threads()));
+    TRY_ASSIGN(std::unique_ptr<Weight> weight, cpu::PanelWeight::load(source, arena_, pool_.threads()));
     return weight;
   }
 
@@ -58,6 +58,7 @@ class CpuKernels final : public HostKernels {
  private:
   const cpu::Kernels& kernels_;
   ThreadPool pool_;
+  cpu::WeightArena arena_;
   cpu::Scratch scratch_;
   cpu::AttentionPlan attention_plan_;
 };

@@ -8,7 +8,10 @@
 namespace tempo9::backend::cpu {
 namespace {
 
-class PanelTest : public testing::TestWithParam<quant::Format> {};
+class PanelTest : public testing::TestWithParam<quant::Format> {
+ protected:
+  WeightArena arena_;
+};
 
 // Any bytes that decode to finite numbers: every level and scale that a file may hold.
 std::vector<uint8_t> random_bytes(std::mt19937& random, const quant::FormatInfo& info, int rows,
@@ -31,7 +34,7 @@ TEST_P(PanelTest, RowsComeBackAsTheyWereInTheFile) {
   std::mt19937 random(11);
   const int rows = 37, columns = 3 * std::max(info.block_columns, 5);
   const std::vector<uint8_t> bytes = random_bytes(random, info, rows, columns);
-  const auto weight = PanelWeight::load({GetParam(), rows, columns, 1, bytes}, 2).value();
+  const auto weight = PanelWeight::load({GetParam(), rows, columns, 1, bytes}, arena_, 2).value();
   Values expected(static_cast<size_t>(columns)), got(expected.size());
   for (int r = 0; r < rows; ++r) {
     const size_t offset = static_cast<size_t>(r) * info.row_bytes(expected.size());
@@ -46,13 +49,46 @@ TEST_P(PanelTest, AStackHoldsItsMatricesOneAfterTheOther) {
   std::mt19937 random(12);
   const int rows = 20, columns = 2 * info.block_columns, count = 3;
   const std::vector<uint8_t> bytes = random_bytes(random, info, rows * count, columns);
-  const auto stack = PanelWeight::load({GetParam(), rows, columns, count, bytes}, 2).value();
+  const auto stack = PanelWeight::load({GetParam(), rows, columns, count, bytes}, arena_, 2).value();
   for (int i = 0; i < count; ++i) {
     const size_t size = bytes.size() / count;
     const auto part = std::span(bytes).subspan(static_cast<size_t>(i) * size, size);
-    const auto one = PanelWeight::load({GetParam(), rows, columns, 1, part}, 1).value();
+    const auto one = PanelWeight::load({GetParam(), rows, columns, 1, part}, arena_, 1).value();
     EXPECT_EQ(std::memcmp(stack->matrix(i), one->matrix(0), one->resident_bytes()), 0) << "matrix " << i;
   }
+}
+
+TEST(WeightArenaTest, MemoryIsZeroAlignedAndNobodyElses) {
+  WeightArena arena;
+  std::mt19937 random(13);
+  struct Taken {
+    std::shared_ptr<std::byte> memory;
+    size_t bytes;
+  };
+  std::vector<Taken> all;
+  for (const size_t large : {size_t{1}, size_t{63} << 20, size_t{64} << 20, size_t{65} << 20})
+    for (int i = 0; i < 20; ++i) {
+      const size_t bytes = i == 10 ? large : 1 + random() % 100'000;
+      std::shared_ptr<std::byte> memory = arena.take(bytes);
+      ASSERT_NE(memory, nullptr);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % 64, 0U);
+      EXPECT_TRUE(memory.get()[0] == std::byte{0} && memory.get()[bytes - 1] == std::byte{0});
+      for (const Taken& other : all)
+        EXPECT_TRUE(memory.get() + bytes <= other.memory.get() ||
+                    other.memory.get() + other.bytes <= memory.get());
+      memory.get()[0] = memory.get()[bytes - 1] = std::byte{1};
+      all.push_back({std::move(memory), bytes});
+    }
+}
+
+TEST(WeightArenaTest, OutlivesItsArena) {
+  std::shared_ptr<std::byte> memory;
+  {
+    WeightArena arena;
+    memory = arena.take(1000);
+  }
+  memory.get()[999] = std::byte{1};
+  EXPECT_EQ(memory.get()[999], std::byte{1});
 }
 
 TEST_P(PanelTest, RefusesWhatDoesNotFit) {
@@ -60,7 +96,7 @@ TEST_P(PanelTest, RefusesWhatDoesNotFit) {
   const int columns = 2 * info.block_columns;
   const std::vector<uint8_t> bytes(info.row_bytes(static_cast<size_t>(columns)) * 16);
   const auto load = [&](int rows, int width, int count) {
-    return PanelWeight::load({GetParam(), rows, width, count, bytes}, 1);
+    return PanelWeight::load({GetParam(), rows, width, count, bytes}, arena_, 1);
   };
   EXPECT_TRUE(load(16, columns, 1));
   EXPECT_TRUE(load(4, columns, 4));

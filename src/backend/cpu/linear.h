@@ -17,7 +17,7 @@ namespace tempo9::backend::cpu {
 
 // Bytes of weights asked for in advance when they are probably read from memory. Without it, few rows run at
 // half the memory's speed: the products keep the core from looking ahead far enough.
-inline constexpr int kPrefetchAhead = 2048;
+inline constexpr int kPrefetchAhead = 4096;
 
 // One panel and a few rows.
 struct Tile {

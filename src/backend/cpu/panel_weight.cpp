@@ -34,7 +34,7 @@ Status check_source(const WeightSource& source, const PanelFormat& format) {
 uint8_t* PanelWeight::panel(int matrix, int number) const {
   const size_t index =
       static_cast<size_t>(matrix) * static_cast<size_t>(panels()) + static_cast<size_t>(number);
-  return reinterpret_cast<uint8_t*>(memory_->data()) + index * panel_bytes();
+  return reinterpret_cast<uint8_t*>(memory_.get()) + index * panel_bytes();
 }
 
 void PanelWeight::repack(std::span<const uint8_t> rows, int matrix, int number) {
@@ -59,17 +59,16 @@ void PanelWeight::repack(std::span<const uint8_t> rows, int matrix, int number) 
   }
 }
 
-Result<std::unique_ptr<PanelWeight>> PanelWeight::load(const WeightSource& source, int threads) {
+Result<std::unique_ptr<PanelWeight>> PanelWeight::load(const WeightSource& source, WeightArena& arena,
+                                                       int threads) {
   const int index = cpu::format_index(source.format);
   const PanelFormat& format = panel_format(index);
   TRY(check_source(source, format));
-  const size_t panels =
-      static_cast<size_t>((source.rows + kPanelRows - 1) / kPanelRows) * static_cast<size_t>(source.count);
-  const size_t bytes =
-      panels * static_cast<size_t>(source.columns / format.block_columns) * format.unit_bytes;
-  auto memory = HostBuffer::allocate(bytes);
-  if (memory == nullptr) return fail(ErrorCode::kOutOfMemory, "no memory for a weight of {} bytes", bytes);
-  std::unique_ptr<PanelWeight> weight(new PanelWeight(source, index, std::move(memory)));
+  std::unique_ptr<PanelWeight> weight(new PanelWeight(source, index));
+  const size_t bytes = weight->resident_bytes(), panels = bytes / weight->panel_bytes();
+  weight->memory_ = arena.take(bytes);
+  if (weight->memory_ == nullptr)
+    return fail(ErrorCode::kOutOfMemory, "no memory for a weight of {} bytes", bytes);
 
   std::atomic<size_t> next{0};
   const auto work = [&] {
