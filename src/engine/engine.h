@@ -23,7 +23,8 @@ using RequestId = uint64_t;
 struct Request {
   std::vector<TokenId> prompt;
   sample::SamplingOptions sampling;
-  int max_new_tokens = 0;  // 0: as many as the context holds. Larger values are cut to the context
+  int max_new_tokens = 0;   // 0: as many as the context holds. Larger values are cut to the context
+  bool ignore_end = false;  // tokens that end a reply are never chosen (in effect: a bias of -100)
   // Positions in the prompt where a later request is likely to differ (the beginnings of its last messages),
   // or to end. Hints only.
   std::vector<int> boundaries{};

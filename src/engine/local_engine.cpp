@@ -9,8 +9,14 @@ namespace tempo9::engine {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+constexpr float kNeverBias = -100;
+}
+
 LocalEngine::LocalEngine(LoadedModel model, const SchedulerOptions& options)
     : model_(std::move(model)), scheduler_(model_.runner->kv(), options) {
+  for (TokenId token = 0; token < model_.info.vocabulary_size; ++token)
+    if (model_.tokenizer->ends_generation(token)) never_end_.emplace_back(token, kNeverBias);
   publish_stats();
   thread_ = std::thread([this] { work(); });
 }
@@ -43,6 +49,10 @@ Status LocalEngine::check(const Request& request) const {
 
 Result<RequestId> LocalEngine::submit(Request request, std::shared_ptr<EventSink> sink) {
   TRY(check(request));
+  if (request.ignore_end) {
+    auto& biases = request.sampling.logit_bias;
+    biases.insert(biases.end(), never_end_.begin(), never_end_.end());
+  }
   auto state =
       std::make_unique<RequestState>(0, std::move(request), std::move(sink), model_.info.context_length);
   RequestId id = 0;

@@ -40,6 +40,7 @@ class LocalEngine final : public Engine {
 
   LoadedModel model_;
   Scheduler scheduler_;
+  std::vector<std::pair<TokenId, float>> never_end_;       // biases for Request::ignore_end
   Stats measured_;                                         // the engine thread's own; published as stats_
   std::vector<std::pair<RequestId, FinishReason>> ended_;  // of the step being settled
 

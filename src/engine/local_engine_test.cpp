@@ -102,6 +102,14 @@ TEST_P(LocalEngineTest, AnEndTokenEndsTheReplyAndIsNotShown) {
   EXPECT_EQ(sink->wait().usage.completion_tokens, 1);
 }
 
+TEST_P(LocalEngineTest, EndTokensCanBeIgnored) {
+  const auto engine = make();
+  Request r = request(2, 5, 10);
+  r.ignore_end = true;
+  r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, 100.0f}};  // would end it otherwise
+  EXPECT_EQ(start(*engine, r)->wait().reason, FinishReason::kLength);
+}
+
 // The same request gives the same tokens and the same log-probabilities to the last bit: alone, beside
 // others, cut into any steps.
 TEST_P(LocalEngineTest, AReplyDoesNotDependOnCompanyOrCuts) {

@@ -11,6 +11,8 @@
 // A result depends on its own row only; threads share panels, never columns. Tile sizes, prefetching and the
 // order of tiles are free.
 #pragma once
+#include <cstddef>
+
 #include "backend/cpu/kernels.h"
 
 namespace tempo9::backend::cpu {
@@ -31,25 +33,57 @@ struct Tile {
   bool add;
 };
 
+// A block's integer products, with one scale or with two, to the sum of its row.
+template <class Format, class L>
+[[gnu::always_inline]] inline typename L::Floats add_products(const DecodedBlock<L>& w,
+                                                              const ActivationBlock& x, typename L::Ints d,
+                                                              typename L::Floats sum) {
+  sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d), sum);
+  if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
+  return sum;
+}
+template <class Format, class L>
+[[gnu::always_inline]] inline typename L::Floats add_products(const DecodedBlock<L>& w,
+                                                              const ActivationBlock& x, typename L::Ints d0,
+                                                              typename L::Ints d1, typename L::Floats sum) {
+  auto both = L::fma(w.scale[1], L::to_floats(d1), L::mul(w.scale[0], L::to_floats(d0)));
+  if constexpr (Format::kMinima == 2) {
+    for (int half = 0; half < 2; ++half)
+      both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
+  }
+  return L::fma(both, L::set(x.scale), sum);
+}
+
 template <class Format, class L>
 [[gnu::always_inline]] inline typename L::Floats accumulate(const DecodedBlock<L>& w,
                                                             const ActivationBlock& x,
                                                             typename L::Floats sum) {
   constexpr int kMax = Format::kMaxLevel, kOffset = Format::kOffset;
   if constexpr (Format::kScales == 1) {
-    const auto d = L::template dot<8, kMax, kOffset>(w.quads, x.levels, x.minus128);
-    sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d), sum);
-    if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
-    return sum;
+    return add_products<Format, L>(w, x, L::template dot<8, kMax, kOffset>(w.quads, x.levels, x.minus128),
+                                   sum);
   } else {
     const auto d0 = L::template dot<4, kMax, kOffset>(w.quads, x.levels, x.minus128);
     const auto d1 = L::template dot<4, kMax, kOffset>(w.quads + 4, x.levels + 16, x.minus128 + 1);
-    auto both = L::fma(w.scale[1], L::to_floats(d1), L::mul(w.scale[0], L::to_floats(d0)));
-    if constexpr (Format::kMinima == 2) {
-      for (int half = 0; half < 2; ++half)
-        both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
-    }
-    return L::fma(both, L::set(x.scale), sum);
+    return add_products<Format, L>(w, x, d0, d1, sum);
+  }
+}
+
+// One block of weights by Rows rows of activations.
+template <class Format, class L, int Rows>
+[[gnu::always_inline]] inline void accumulate_rows(const DecodedBlock<L>& w, const std::byte* input,
+                                                   size_t stride, typename L::Floats* sum) {
+  const auto block = [&](int r) -> const ActivationBlock& {
+    return *reinterpret_cast<const ActivationBlock*>(input + static_cast<size_t>(r) * stride);
+  };
+  if constexpr (L::kHasFullDots && Format::kMaxLevel > 127 && Format::kScales == 1 && Rows > 1) {
+    typename L::Ints d[Rows];
+    L::template full_dots<8, Rows>(w.quads, input + offsetof(ActivationBlock, levels), stride, d);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) sum[r] = add_products<Format, L>(w, block(r), d[r], sum[r]);
+  } else {
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) sum[r] = accumulate<Format, L>(w, block(r), sum[r]);
   }
 }
 
@@ -71,11 +105,7 @@ template <class Format, class L, int Rows, int Parts, bool kFromMemory>
       for (int p = 0; p < Parts; ++p) {
         DecodedBlock<L> weights;
         Format::template decode<L>(unit, b, row + p * L::kLanes, weights);
-#pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) {
-          const auto* x = reinterpret_cast<const ActivationBlock*>(input + r * tile.input_stride);
-          sum[p][r] = accumulate<Format, L>(weights, *x, sum[p][r]);
-        }
+        accumulate_rows<Format, L, Rows>(weights, input, tile.input_stride, sum[p]);
       }
     }
 }

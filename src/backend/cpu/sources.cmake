@@ -7,7 +7,8 @@ set(TEMPO9_CPU_SOURCES
 set(TEMPO9_AVX2 -mavx2 -mfma -mf16c)
 set(TEMPO9_AVX512 ${TEMPO9_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mprefer-vector-width=512)
 # The warnings come from the compiler's own intrinsics.
-set(TEMPO9_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized -Wno-uninitialized -Wno-psabi)
+# Reassociated integer sums need more registers than there are.
+set(TEMPO9_KERNEL_OPTIONS -fno-tree-reassoc -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized -Wno-uninitialized -Wno-psabi)
 # Kernels are optimised whenever anything is, but for the sanitizers, which would take minutes to compile.
 if(NOT TEMPO9_SANITIZE)
   list(APPEND TEMPO9_KERNEL_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)

@@ -33,6 +33,7 @@ struct ApiRequest {
   sample::SamplingOptions sampling;  // its seed is set from `seed`
   std::optional<uint64_t> seed;      // absent: another one for every request
   int max_new_tokens = 0;            // 0: as many as the context holds
+  bool ignore_end = false;           // the reply goes on to its limit or a stop string
   std::vector<std::string> stop;
   int choices = 1;  // replies to each prompt
   bool stream = false;

@@ -112,7 +112,8 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
   sequences_.reserve(prompts.size() * choices);
   for (size_t index = 0; index < prompts.size() * choices; ++index) {
     const Prompt& prompt = prompts[index / choices];
-    engine::Request request{prompt.ids, request_.sampling, request_.max_new_tokens, prompt.boundaries};
+    engine::Request request{prompt.ids, request_.sampling, request_.max_new_tokens, request_.ignore_end,
+                            prompt.boundaries};
     request.sampling.seed = choice_seed(seed, index % choices);
     auto sink = std::make_shared<SequenceSink>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));

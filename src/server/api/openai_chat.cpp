@@ -17,7 +17,7 @@
 namespace tempo9::server {
 namespace {
 
-constexpr std::array<UnsupportedField, 15> kUnsupported = {{
+constexpr std::array<UnsupportedField, 14> kUnsupported = {{
     {"functions"},
     {"function_call", "auto"},
     {"audio"},
@@ -30,7 +30,6 @@ constexpr std::array<UnsupportedField, 15> kUnsupported = {{
     {"guided_choice"},
     {"guided_grammar"},
     {"min_tokens"},
-    {"ignore_eos"},
     {"continue_final_message"},
     {"chat_template"},
 }};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDefaultTokens = 16;  // as the protocol says, for requests without `max_tokens`
 
-constexpr std::array<UnsupportedField, 9> kUnsupported = {{
+constexpr std::array<UnsupportedField, 8> kUnsupported = {{
     {"echo"},
     {"suffix"},
     {"structured_outputs"},
@@ -26,7 +26,6 @@ constexpr std::array<UnsupportedField, 9> kUnsupported = {{
     {"guided_json"},
     {"guided_regex"},
     {"min_tokens"},
-    {"ignore_eos"},
 }};
 
 constexpr std::array<std::string_view, 3> kIgnored = {"user", "metadata", "cache_prompt"};

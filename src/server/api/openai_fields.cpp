@@ -26,6 +26,7 @@ void read_common_fields(Fields& fields, const engine::ModelInfo& model, ApiReque
   request.choices = static_cast<int>(fields.integer("n", 1, limits::kMaxChoices).value_or(1));
   for (const std::string_view name : {"max_tokens", "max_completion_tokens"})
     read_max_tokens(fields, name, request);
+  request.ignore_end = fields.boolean("ignore_eos").value_or(false);
   read_stop(fields, "stop", request);
   read_sampling(fields, model, request);
 }

@@ -246,13 +246,17 @@ TEST(OpenAiChat, RefusesByNameWhatItDoesNotSupport) {
        {chat(R"("audio":{"voice":"alloy"})"), "audio"},
        {chat(R"("web_search_options":{"size":"low"})"), "web_search_options"},
        {chat(R"("grammar":"root ::= \"x\"")"), "grammar"},
-       {chat(R"("ignore_eos":true)"), "ignore_eos"},
        {chat(R"("min_tokens":5)"), "min_tokens"},
        {content("input_audio"), "messages[0].content[0].type"},
        {content("file"), "messages[0].content[0].type"},
        {messages(R"({"role":"assistant","function_call":{"name":"f"}})"), "messages[0].function_call"},
        {messages(R"({"role":"assistant","tool_calls":[{"type":"mcp","function":{"name":"f"}}]})"),
         "messages[0].tool_calls[0].type"}});
+}
+
+TEST(OpenAiChat, EndTokensCanBeIgnored) {
+  EXPECT_FALSE(accepted(chat(R"("seed":1)")).ignore_end);
+  EXPECT_TRUE(accepted(chat(R"("ignore_eos":true)")).ignore_end);
 }
 
 TEST(OpenAiChat, NamesWhatItReadsButCannotAnswerYet) {

@@ -12,6 +12,7 @@ namespace tempo9::backend::cpu {
 
 struct Avx2Leaf {
   static constexpr int kLanes = 8, kTileRows = 4, kAccumulators = 8;
+  static constexpr bool kHasFullDots = true;
   using Floats = __m256;
   using Ints = __m256i;
   using Quads = __m256i;
@@ -105,7 +106,28 @@ struct Avx2Leaf {
     return sum;
   }
 
-  static Pairs load_pairs(const uint32_t* p) { return ints(p); }
+  // dot() of N quads of full bytes for several rows of activations. Each weight meets all rows while it is in
+  // a register: with its magnitude and its sign there are too few of those to keep eight.
+  template <int N, int Rows>
+  [[gnu::always_inline]] static void full_dots(const Quads* weights, const std::byte* levels, size_t stride,
+                                               Ints* sum) {
+#pragma GCC unroll 8
+    for (int t = 0; t < N; ++t) {
+      const Ints w = _mm256_xor_si256(weights[t], _mm256_set1_epi8(static_cast<char>(0x80)));
+      const Ints magnitude = _mm256_abs_epi8(w);
+#pragma GCC unroll 8
+      for (int r = 0; r < Rows; ++r) {
+        const Ints quad = broadcast_quad(reinterpret_cast<const int8_t*>(levels + r * stride) + 4 * t);
+        const Ints pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(quad, w));
+        const Ints part = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+        sum[r] = t == 0 ? part : _mm256_add_epi32(sum[r], part);
+      }
+    }
+  }
+
+  static Pairs load_pairs(const uint32_t* p) {
+    return ints(p);
+  }
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
     const Ints upper = _mm256_set1_epi32(static_cast<int32_t>(0xffff0000));
     const Ints q = _mm256_set1_epi32(static_cast<int32_t>(pair));

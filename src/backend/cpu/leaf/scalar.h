@@ -20,7 +20,8 @@
 namespace tempo9::backend::cpu {
 
 struct ScalarLeaf {
-  static constexpr int kLanes = 1;         // divides 16
+  static constexpr int kLanes = 1;  // divides 16
+  static constexpr bool kHasFullDots = false;
   static constexpr int kTileRows = 2;      // activation rows of a tile, as registers allow
   static constexpr int kAccumulators = 4;  // sums that attention keeps in registers
   using Floats = float;

@@ -1,0 +1,170 @@
+"""What a client of a busy server feels, ours and llama.cpp's, on the same file in one go.
+
+    throughput  short chats at 1, 4, 8 and 16 streams at once: tokens per second in all
+    arrival     a reply is running when a prompt of 4K, then of 16K tokens arrives: the largest gap between two of its pieces
+                beside the median gap before, in the whole time until the new prompt is answered
+    together    one, then eight agents starting at the same moment on one long system prompt: seconds until all have their
+                first piece, and the prompt rows that were computed in all (ours; the peer does not say)
+    prefix      a second request behind a long shared beginning: tokens found in the cache, seconds to its first piece
+
+Prints a table per scenario and writes all figures to bench/results/.
+
+    python bench/streams.py --model M.gguf throughput
+    python bench/streams.py --model long.gguf --context 32768 arrival together prefix
+"""
+
+import argparse
+import csv
+import pathlib
+import statistics
+import threading
+import time
+import typing
+
+from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
+from servers import Reply, ask, both, counter, filler, running
+
+MOST_STREAMS = 16
+STREAMS = (1, 4, 8, MOST_STREAMS)
+ARRIVALS = (4096, 16384)
+AGENTS = 8
+
+
+class Figure(typing.NamedTuple):
+    scenario: str
+    what: str
+    value: float
+    unit: str
+
+
+def system(tokens: int, salt: int) -> dict:
+    return {"role": "system", "content": filler(tokens, salt)}
+
+
+def user(text: str) -> dict:
+    return {"role": "user", "content": text}
+
+
+def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
+    replies: list[Reply | None] = [None] * len(calls)
+
+    def run(i: int) -> None:
+        replies[i] = calls[i]()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return replies
+
+
+def throughput(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    for streams in STREAMS:
+        rates = []
+        for turn in range(args.turns):
+            calls = [
+                lambda i=i: ask(port, [user(f"Tell story {streams} {turn} {i}.")], args.tokens, ignore_eos=True)
+                for i in range(streams)
+            ]
+            replies = at_once(calls)
+            begin = min(r.pieces[0] for r in replies)
+            rates.append(sum(r.tokens for r in replies) / (max(r.pieces[-1] for r in replies) - begin))
+        yield Figure("throughput", f"{streams} streams", statistics.median(rates), "tokens/s")
+
+
+def arrival(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    ask(port, [user("Hello.")], 4)
+    for arriving in ARRIVALS:
+        running_reply: list[Reply] = []
+        talk = [user(f"Count to one million, number {arriving}.")]
+        stream = threading.Thread(
+            target=lambda: running_reply.append(ask(port, talk, args.long_tokens, ignore_eos=True))
+        )
+        stream.start()
+        begin = time.monotonic()
+        while time.monotonic() - begin < args.quiet_seconds:
+            time.sleep(0.05)
+        arrived = time.monotonic()
+        newcomer = ask(port, [system(arriving, arriving % 97), user("Summarise.")], 1)
+        answered = newcomer.pieces[0] if newcomer.pieces else time.monotonic()
+        stream.join()
+        pieces = running_reply[0].pieces
+        gaps = [(b, b - a) for a, b in zip(pieces, pieces[1:])]
+        before = [gap for at, gap in gaps if at < arrived]
+        during = [gap for at, gap in gaps if arrived <= at and at - gap <= answered]
+        kind = f"{arriving}-token prompt"
+        yield Figure("arrival", f"{kind}: median gap before", 1000 * statistics.median(before), "ms")
+        yield Figure("arrival", f"{kind}: median gap during", 1000 * statistics.median(during or [float('nan')]), "ms")
+        yield Figure("arrival", f"{kind}: largest gap during", 1000 * max(during or [float("nan")]), "ms")
+        yield Figure("arrival", f"{kind}: answered after", newcomer.first, "s")
+        yield Figure("arrival", f"{kind}: the stream was running until then", float(pieces[-1] >= answered), "yes = 1")
+
+
+def together(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    for number, agents in enumerate((1, AGENTS)):
+        before = counter(port, "tempo9_tokens_computed_total") if name == "tempo9" else 0
+        head = system(4096, 11 + number)
+        replies = at_once([lambda i=i: ask(port, [head, user(f"Agent {i}?")], 1) for i in range(agents)])
+        yield Figure("together", f"{agents} agents: all answered after", max(r.first for r in replies), "s")
+        if name == "tempo9":
+            yield Figure("together", f"{agents} agents: rows computed", counter(port, "tempo9_tokens_computed_total") - before, "rows")
+
+
+def prefix(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    head = system(15000, 5)
+    for what in ("cold", "later"):
+        reply = ask(port, [head, user(f"A {what} question?")], 1)
+        yield Figure("prefix", f"{what}: prompt", reply.prompt_tokens, "tokens")
+        yield Figure("prefix", f"{what}: cached", reply.cached_tokens, "tokens")
+        yield Figure("prefix", f"{what}: first token after", reply.first, "s")
+
+
+SCENARIOS = {"throughput": throughput, "arrival": arrival, "together": together, "prefix": prefix}
+
+
+def table(figures: dict[str, list[Figure]]) -> str:
+    names = list(figures)
+    values = {name: {(f.scenario, f.what): f for f in figures[name]} for name in names}
+    rows = []
+    for key, figure in values[names[0]].items():
+        cells = [f"{values[n][key].value:.4g}" if key in values[n] else "-" for n in names]
+        rows.append([figure.scenario, figure.what, figure.unit, *cells])
+    return markdown_table(["Scenario", "What", "Unit", *names], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=pathlib.Path, required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--context", type=int, default=4096, help="of one client")
+    parser.add_argument("--turns", type=int, default=3, help="of the throughput scenario")
+    parser.add_argument("--tokens", type=int, default=64, help="of a reply in the throughput scenario")
+    parser.add_argument("--long-tokens", type=int, default=1000, help="of the reply that others arrive beside")
+    parser.add_argument("--quiet-seconds", type=float, default=4, help="that it runs alone")
+    parser.add_argument("scenarios", nargs="+", choices=SCENARIOS)
+    args = parser.parse_args()
+
+
+    warn_if_busy()
+    figures: dict[str, list[Figure]] = {}
+    path = results_file(f"streams-{args.model.stem}")
+    with path.open("w", newline="") as file:
+        file.writelines(header_lines())
+        writer = csv.writer(file)
+        writer.writerow(["model", "threads", "program", *Figure._fields])
+        slots = MOST_STREAMS if "throughput" in args.scenarios else AGENTS
+        for server in both(args.model, args.threads, slots, args.context):
+            found = figures[server.name] = []
+            for scenario in args.scenarios:
+                with running(server):
+                    for figure in SCENARIOS[scenario](server.port, server.name, args):
+                        found.append(figure)
+                        writer.writerow([args.model.name, args.threads, server.name, *figure])
+                        print(f"  {server.name}: {figure.what} {figure.value:.4g} {figure.unit}", flush=True)
+    print(f"\n{args.model.name} on {cpu_name()}, {args.threads} threads:\n\n{table(figures)}")
+    print(f"\nWritten to {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
