@@ -71,6 +71,17 @@ int run(Options options) {
 Command add_serve(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_engine_options(app, options->engine, false);
+  app.add_option_function<int>(
+         "--max-token-gap",
+         [options](int milliseconds) {
+           options->engine.max_token_gap = std::chrono::milliseconds(milliseconds);
+         },
+         "Milliseconds between two tokens of a running reply at most, as far as prompts that are read beside "
+         "it are to blame (0: two and a half times what it is without them)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--trace", options->engine.trace_path,
+                 "Write what each step and each request did when, for chrome://tracing or ui.perfetto.dev")
+      ->type_name("FILE");
   server::HttpOptions& http = options->server.http;
   app.add_option("--host", http.host, "Address to listen on; other than loopback only with --api-key-file")
       ->capture_default_str();

@@ -95,6 +95,7 @@ class Stream {
 
 // Work done since the device was made, for statistics and tests.
 struct WorkCounters {
+  uint64_t operations = 0;
   // Matrices out of stacks (experts) that ExpertLinear has read; one that is read twice counts twice.
   uint64_t expert_matrices = 0;
 };

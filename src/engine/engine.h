@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -105,6 +106,13 @@ struct EngineOptions {
   int max_context = 0;           // 0: the model's own
   uint64_t kv_memory_bytes = 0;  // 0: a share of what is free
   int step_tokens = 512;         // rows of one step at most
+  // Between two tokens of a running reply while prompts are read beside it. 0: a multiple of what it is
+  // without them.
+  std::chrono::milliseconds max_token_gap{0};
+  std::string trace_path;  // where to write what happened when; empty: nowhere
+  // For tests: each row of logits before a token is chosen from it, with the position that the token will
+  // have. On the engine's thread.
+  std::function<void(RequestId, int position, std::span<const float>)> observe_logits;
 };
 
 // Called while loading with 0..1; on the loading thread.

@@ -11,10 +11,15 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 constexpr float kNeverBias = -100;
-}
+constexpr int kStepRow = 0;  // of the trace; those of requests follow
+}  // namespace
 
-LocalEngine::LocalEngine(LoadedModel model, const SchedulerOptions& options)
-    : model_(std::move(model)), scheduler_(model_.runner->kv(), options) {
+LocalEngine::LocalEngine(LoadedModel model, const EngineOptions& options, const SchedulerOptions& scheduling,
+                         std::unique_ptr<Trace> trace)
+    : model_(std::move(model)),
+      scheduler_(model_.runner->kv(), scheduling),
+      observe_logits_(options.observe_logits),
+      trace_(std::move(trace)) {
   for (TokenId token = 0; token < model_.info.vocabulary_size; ++token)
     if (model_.tokenizer->ends_generation(token)) never_end_.emplace_back(token, kNeverBias);
   publish_stats();
@@ -156,7 +161,9 @@ void LocalEngine::run_step() {
            {ErrorCode::kOutOfMemory, "the KV memory does not hold this request"});
   if (plan.parts.empty()) return;
   const auto begin = Clock::now();
-  Result<std::span<float>> logits = model_.runner->run(plan);
+  model_.runner->submit(plan);
+  work_ahead();
+  Result<std::span<float>> logits = model_.runner->wait();
   if (!logits) {
     spdlog::error("a step failed on {}: {}", model_.runner->device().name(), logits.error().message);
     scheduler_.failed();
@@ -169,8 +176,42 @@ void LocalEngine::run_step() {
   measured_.tokens_computed += static_cast<uint64_t>(plan.rows);
   measured_.step_seconds.observe(std::chrono::duration<double>(time).count());
   measured_.step_rows.observe(plan.rows);
+  if (trace_ != nullptr) trace_step(plan, begin);
   scheduler_.completed(time);
   settle(plan, *logits);
+}
+
+void LocalEngine::work_ahead() {
+  std::vector<std::unique_ptr<RequestState>> submitted;
+  {
+    const std::lock_guard lock(mutex_);
+    submitted.swap(submitted_);
+    stats_.queued += static_cast<int>(submitted.size());
+  }
+  for (auto& request : submitted) scheduler_.add(std::move(request));
+  scheduler_.admit();
+}
+
+void LocalEngine::trace_step(const StepPlan& plan, Clock::time_point begin) {
+  int prompts = 0;
+  for (const StepPart& part : plan.parts)
+    prompts += scheduler_.running()[static_cast<size_t>(part.owner)]->continues() ? 0 : 1;
+  trace_->span(
+      kStepRow, "step", begin, Clock::now(),
+      {{"rows", plan.rows}, {"requests", static_cast<int>(plan.parts.size())}, {"prompts", prompts}});
+}
+
+void LocalEngine::trace_request(const RequestState& request) const {
+  const auto now = Clock::now(), none = Clock::time_point{};
+  const bool started = request.started != none, spoke = request.first_token != none;
+  const auto row = static_cast<int>(kStepRow + request.id);
+  trace_->name_row(row, fmt::format("request {}", request.id));
+  trace_->span(row, "queued", request.submitted, started ? request.started : now);
+  if (started)
+    trace_->span(row, "prompt", request.started, spoke ? request.first_token : now,
+                 {{"tokens", request.usage.prompt_tokens}, {"cached", request.usage.cached_tokens}});
+  if (spoke)
+    trace_->span(row, "reply", request.first_token, now, {{"tokens", request.usage.completion_tokens}});
 }
 
 void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
@@ -197,6 +238,7 @@ bool LocalEngine::choose(RequestState& request, std::span<float> row) {
   (first ? measured_.first_token_seconds : measured_.token_gap_seconds)
       .observe(std::chrono::duration<double>(now - (first ? request.submitted : request.last_token)).count());
   request.last_token = now;
+  if (observe_logits_) observe_logits_(request.id, request.known(), row);
   sample::Choice choice = request.sampler.choose(row, static_cast<uint64_t>(request.known()));
   ++request.usage.completion_tokens;
   ++measured_.tokens_generated;
@@ -214,6 +256,7 @@ void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason rea
   request->usage.queued = (started ? request->started : now) - request->submitted;
   if (started) request->usage.prompt_time = (spoke ? request->first_token : now) - request->started;
   if (spoke) request->usage.generation_time = now - request->first_token;
+  if (trace_ != nullptr) trace_request(*request);
   ++measured_.requests_finished;
   if (started) {
     measured_.prompt_tokens += static_cast<uint64_t>(request->usage.prompt_tokens);
@@ -234,10 +277,16 @@ void LocalEngine::publish_stats() {
 }
 
 Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const Progress& progress) {
-  SchedulerOptions scheduler;
-  scheduler.budget.step_rows = options.step_tokens;
-  TRY_ASSIGN(LoadedModel model, load_model_parts(options, scheduler.max_running, progress));
-  return std::make_unique<LocalEngine>(std::move(model), scheduler);
+  SchedulerOptions scheduling;
+  scheduling.budget.step_rows = options.step_tokens;
+  scheduling.budget.longest_gap = options.max_token_gap;
+  std::unique_ptr<Trace> trace;
+  if (!options.trace_path.empty()) {
+    TRY_ASSIGN(trace, Trace::create(options.trace_path));
+  }
+  TRY_ASSIGN(LoadedModel model, load_model_parts(options, scheduling.max_running, progress));
+  if (trace != nullptr) trace->name_row(kStepRow, model.runner->device().description());
+  return std::make_unique<LocalEngine>(std::move(model), options, scheduling, std::move(trace));
 }
 
 }  // namespace tempo9::engine

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/trace.h"
 #include "engine/engine.h"
 #include "engine/loader.h"
 #include "engine/scheduler.h"
@@ -14,7 +15,9 @@ namespace tempo9::engine {
 
 class LocalEngine final : public Engine {
  public:
-  LocalEngine(LoadedModel model, const SchedulerOptions& options);
+  // Of `options`, what does not concern loading. `trace` may be null.
+  LocalEngine(LoadedModel model, const EngineOptions& options, const SchedulerOptions& scheduling,
+              std::unique_ptr<Trace> trace);
   ~LocalEngine() override;
 
   const ModelInfo& info() const override { return model_.info; }
@@ -32,6 +35,10 @@ class LocalEngine final : public Engine {
   void warm_up();
   bool take_commands();
   void run_step();
+  // What does not need the running step's result.
+  void work_ahead();
+  void trace_step(const StepPlan& plan, std::chrono::steady_clock::time_point begin);
+  void trace_request(const RequestState& request) const;
   void settle(const StepPlan& plan, std::span<float> logits);
   // True if the request has come to its end with this row.
   bool choose(RequestState& request, std::span<float> row);
@@ -40,6 +47,8 @@ class LocalEngine final : public Engine {
 
   LoadedModel model_;
   Scheduler scheduler_;
+  const decltype(EngineOptions::observe_logits) observe_logits_;
+  const std::unique_ptr<Trace> trace_;                     // null: none is written
   std::vector<std::pair<TokenId, float>> never_end_;       // biases for Request::ignore_end
   Stats measured_;                                         // the engine thread's own; published as stats_
   std::vector<std::pair<RequestId, FinishReason>> ended_;  // of the step being settled

@@ -5,6 +5,12 @@
 
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
 
 #include "model/testing/tiny_llama.h"
 
@@ -199,6 +205,56 @@ TEST_P(LocalEngineTest, CancellationFreesEverything) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(engine->stats().kv.pages_used, 0);
   EXPECT_EQ(engine->stats().running, 0);
+}
+
+// At any moment: in the queue, in the prompt, between tokens, at the end.
+TEST_P(LocalEngineTest, ManyRandomCancelsLeaveNothingBehind) {
+  EngineOptions options;
+  options.kv_memory_bytes = 4 << 20;
+  const auto engine = make(options);
+  const auto* most = std::getenv("TEMPO9_CANCELS");
+  const int cancels = most != nullptr ? std::atoi(most) : 500;
+  std::mt19937 random(5);
+  std::vector<std::shared_ptr<Collector>> sinks;
+  std::vector<RequestId> ids;
+  for (int i = 0; i < cancels; ++i) {
+    auto sink = std::make_shared<Collector>();
+    const auto id = engine->submit(
+        request(static_cast<int>(random() % 7), 1 + static_cast<int>(random() % 150), 40), sink);
+    ASSERT_TRUE(id.has_value()) << id.error().message;
+    ids.push_back(*id);
+    sinks.push_back(std::move(sink));
+    if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    if (i >= 8) engine->cancel(ids[static_cast<size_t>(i - 8 + static_cast<int>(random() % 8))]);
+    if (i >= 20) {
+      engine->cancel(ids[static_cast<size_t>(i - 20)]);
+      sinks[static_cast<size_t>(i - 20)]->wait();
+    }
+  }
+  for (const auto& sink : sinks) sink->wait();
+  engine->shut_down(Clock::now() + seconds(60));
+  const Stats stats = engine->stats();
+  EXPECT_EQ(stats.running + stats.queued, 0);
+  EXPECT_EQ(stats.requests_finished, static_cast<uint64_t>(cancels));
+  EXPECT_EQ(stats.kv.pages_used, 0);
+  EXPECT_LE(stats.kv.bytes_used + stats.kv.bytes_cached + stats.kv.bytes_free, size_t{4} << 20);
+}
+
+TEST_P(LocalEngineTest, TheTraceShowsStepsAndRequests) {
+  const std::string path = ::testing::TempDir() + "tempo9_engine_trace.json";
+  {
+    EngineOptions options;
+    options.trace_path = path;
+    const auto engine = make(options);
+    start(*engine, request(1, 30, 4))->wait();
+  }
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  const auto trace = nlohmann::json::parse(text.str() + "]");
+  std::map<std::string, int> spans;
+  for (const auto& event : trace)
+    if (event["ph"] == "X") ++spans[event["name"]];
+  EXPECT_EQ(spans, (std::map<std::string, int>{{"step", 4}, {"queued", 1}, {"prompt", 1}, {"reply", 1}}));
 }
 
 TEST_P(LocalEngineTest, StatsSayWhenAllIsQuiet) {

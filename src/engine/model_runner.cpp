@@ -135,7 +135,7 @@ void ModelRunner::bind(const StepPlan& plan) {
     stream_->upload(view, std::as_bytes(std::span(values)));
     return view;
   };
-  submit_copies(put);
+  submit_copies(plan, put);
   step_.rows = plan.rows;
   step_.ids = put(ids_);
   step_.positions = put(positions_);
@@ -147,10 +147,10 @@ void ModelRunner::bind(const StepPlan& plan) {
 
 // The copies that the step's sequences begin with.
 template <class Put>
-void ModelRunner::submit_copies(const Put& put) {
+void ModelRunner::submit_copies(const StepPlan& plan, const Put& put) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     copies_.clear();
-    for (const kv::PageCopy& copy : kv_->copies())
+    for (const kv::PageCopy& copy : plan.copies)
       if (copy.group == static_cast<int>(g)) copies_.insert(copies_.end(), {copy.from, copy.to});
     if (copies_.empty()) continue;
     const model::StepInput::Pages& pages = step_.pages[g];
@@ -159,26 +159,29 @@ void ModelRunner::submit_copies(const Put& put) {
   }
 }
 
-Result<std::span<float>> ModelRunner::run(const StepPlan& plan) {
+void ModelRunner::submit(const StepPlan& plan) {
   CHECK(plan.rows > 0 && plan.rows <= options_.max_rows && plan.logit_rows <= options_.max_logit_rows);
   CHECK(static_cast<int>(plan.parts.size()) <= options_.max_sequences);
   bind(plan);
-  return fetch(model_->forward(*stream_, step_));
+  fetch(model_->forward(*stream_, step_));
 }
 
 Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
   if (!model_->has_draft_head()) return fail(ErrorCode::kUnsupported, "this model has no draft head (MTP)");
   CHECK(static_cast<int>(next.size()) == step_.rows);
   stream_->upload(step_.ids, std::as_bytes(next));
-  return fetch(model_->draft(*stream_, step_));
+  fetch(model_->draft(*stream_, step_));
+  return wait();
 }
 
-Result<std::span<float>> ModelRunner::fetch(const View& logits) {
-  const std::span<float> host(logits_.data(),
-                              static_cast<size_t>(logits.rows) * static_cast<size_t>(logits.columns));
-  if (!host.empty()) stream_->download(std::as_writable_bytes(host), logits);
+void ModelRunner::fetch(const View& logits) {
+  fetched_ = {logits_.data(), static_cast<size_t>(logits.rows) * static_cast<size_t>(logits.columns)};
+  if (!fetched_.empty()) stream_->download(std::as_writable_bytes(fetched_), logits);
+}
+
+Result<std::span<float>> ModelRunner::wait() {
   TRY(stream_->synchronize());
-  return host;
+  return fetched_;
 }
 
 }  // namespace tempo9::engine

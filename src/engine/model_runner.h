@@ -30,9 +30,15 @@ class ModelRunner final : private kv::SlabSource {
                                                    const model::Progress& progress);
   ~ModelRunner() override;
 
-  // Computes the plan (within the options' bounds) and waits. Row i of the result, vocabulary_size() values
-  // the caller may change, is the i-th row of the plan that asks for logits; valid until the next call.
-  Result<std::span<float>> run(const StepPlan& plan);
+  // Begins to compute the plan (within the options' bounds), which may change as soon as this returns.
+  void submit(const StepPlan& plan);
+  // Ends what submit() began. Row i of the result, vocabulary_size() values the caller may change, is the
+  // i-th row of the plan that asks for logits; valid until the next submit().
+  Result<std::span<float>> wait();
+  Result<std::span<float>> run(const StepPlan& plan) {
+    submit(plan);
+    return wait();
+  }
   // After run(): what the model's draft head says about the same rows, `next` being the token that follows
   // each of them. As run(), one row of logits for each that asked for them. kUnsupported if the model has no
   // such head.
@@ -62,8 +68,8 @@ class ModelRunner final : private kv::SlabSource {
   Status prepare_inputs();
   void bind(const StepPlan& plan);
   template <class Put>
-  void submit_copies(const Put& put);
-  Result<std::span<float>> fetch(const backend::View& logits);
+  void submit_copies(const StepPlan& plan, const Put& put);
+  void fetch(const backend::View& logits);
   backend::View input_view(size_t& offset, int count) const;
 
   struct GroupSlabs {
@@ -85,6 +91,7 @@ class ModelRunner final : private kv::SlabSource {
   std::vector<int32_t> ids_, positions_, segments_, logit_rows_, saves_, copies_;
   std::vector<std::vector<int32_t>> page_tables_;
   std::vector<float> logits_;
+  std::span<float> fetched_;  // of logits_: what the step in flight gives
 };
 
 }  // namespace tempo9::engine

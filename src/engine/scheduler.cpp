@@ -188,13 +188,14 @@ const StepPlan& Scheduler::plan() {
   reply_rows_ = plan_.rows;
   plan_prompts();
   drop_preempted_parts();
+  plan_.copies = kv_.copies();
   reply_rows_ = std::min(reply_rows_, plan_.rows);
   prompt_rows_ = plan_.rows - reply_rows_;
   return plan_;
 }
 
 void Scheduler::completed(std::chrono::nanoseconds time) {
-  kv_.copied();
+  kv_.copied(plan_.copies.size());
   budget_.observe(reply_rows_, prompt_rows_, time);
   size_t save = 0;
   for (size_t p = 0; p < plan_.parts.size(); ++p) {
@@ -212,7 +213,7 @@ void Scheduler::completed(std::chrono::nanoseconds time) {
 }
 
 void Scheduler::failed() {
-  kv_.copied();
+  kv_.copied(plan_.copies.size());
   for (const StateSave& save : plan_.saves) kv_.release_snapshot(save.slot);
   for (RequestPtr& request : running_) {
     kv_.release(request->pages);

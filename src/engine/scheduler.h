@@ -31,6 +31,9 @@ class Scheduler {
       : kv_(kv), options_(options), budget_(options.budget) {}
 
   void add(RequestPtr request);
+  // Lets waiting requests in, as plan() does too. Also while the planned step runs: finding what is cached of
+  // their prompts then costs no time between steps.
+  void admit();
   // The next step; empty if there is nothing to compute. StepPart::owner indexes running(). To be followed by
   // completed() or failed(), before anything else.
   const StepPlan& plan();
@@ -51,7 +54,6 @@ class Scheduler {
   uint64_t preemptions() const { return preemptions_; }
 
  private:
-  void admit();
   bool follows_another(RequestState& request);
   bool fits(const RequestState& request) const;
   void start(RequestPtr request);

@@ -1,5 +1,5 @@
-// What one step computes, as plain data: which tokens of which sequences, which rows must give logits, and
-// after which rows a state is saved.
+// What one step computes, as plain data: which pages are copied first, which tokens of which sequences
+// follow, which rows must give logits, and after which rows a state is saved.
 #pragma once
 #include <span>
 #include <vector>
@@ -27,12 +27,13 @@ struct StateSave {
 };
 
 struct StepPlan {
+  std::vector<kv::PageCopy> copies;
   std::vector<StepPart> parts;
   std::vector<StateSave> saves;  // in the order of the parts, positions ascending
   int rows = 0;                  // of all parts
   int logit_rows = 0;            // of all parts
 
-  void clear() { parts.clear(), saves.clear(), rows = logit_rows = 0; }
+  void clear() { copies.clear(), parts.clear(), saves.clear(), rows = logit_rows = 0; }
   void add(const StepPart& part) {
     parts.push_back(part);
     const int n = static_cast<int>(part.tokens.size());

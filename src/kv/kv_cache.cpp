@@ -143,9 +143,11 @@ bool KvCache::attach_pages(Sequence& sequence, const PrefixTree::Match& match) {
   return true;
 }
 
-void KvCache::copied() {
-  for (const PageCopy& copy : copies_) pools_[static_cast<size_t>(copy.group)]->release(copy.from);
-  copies_.clear();
+void KvCache::copied(size_t count) {
+  const auto end = copies_.begin() + static_cast<ptrdiff_t>(count);
+  for (auto copy = copies_.begin(); copy != end; ++copy)
+    pools_[static_cast<size_t>(copy->group)]->release(copy->from);
+  copies_.erase(copies_.begin(), end);
 }
 
 void KvCache::move_to(Sequence& sequence, PrefixNode* node) {
@@ -240,7 +242,7 @@ void KvCache::retire(Sequence& sequence, std::span<const TokenId> tokens, int co
     auto& table = sequence.tables[static_cast<size_t>(state_group_)];
     const PageId slot = table.front();
     table.clear();
-    publish_snapshot(sequence, tokens, computed, slot);
+    place_snapshot(sequence, tokens, computed, slot);
     bound_snapshots(0);
   }
   release(sequence);
@@ -250,7 +252,7 @@ void KvCache::retire(Sequence& sequence, std::span<const TokenId> tokens, int co
 bool KvCache::bound_snapshots(int more) {
   const size_t bytes = layout_.groups[static_cast<size_t>(state_group_)].page_bytes;
   const auto most = static_cast<size_t>(options_.snapshot_share * static_cast<double>(options_.memory_bytes));
-  while (static_cast<size_t>(tree_->snapshots() + more) * bytes > most) {
+  while (static_cast<size_t>(tree_->snapshots() + reserved_snapshots_ + more) * bytes > most) {
     if (!tree_->evict_snapshot()) return false;
     ++evictions_;
   }
@@ -260,21 +262,29 @@ bool KvCache::bound_snapshots(int more) {
 PageId KvCache::reserve_snapshot() {
   if (!has_states() || !bound_snapshots(1)) return kNoPage;
   const Result<PageId> slot = allocate(static_cast<size_t>(state_group_));
-  return slot ? *slot : kNoPage;
+  if (!slot) return kNoPage;
+  ++reserved_snapshots_;
+  return *slot;
 }
 
 void KvCache::publish_snapshot(Sequence& sequence, std::span<const TokenId> tokens, int position,
                                PageId slot) {
+  --reserved_snapshots_;
+  place_snapshot(sequence, tokens, position, slot);
+}
+
+void KvCache::place_snapshot(Sequence& sequence, std::span<const TokenId> tokens, int position, PageId slot) {
   PrefixNode* holder = sequence.node == nullptr ? tree_->root() : sequence.node;
   while (holder->first >= position && holder->parent != nullptr) holder = holder->parent;
   if (holder->end() < position) holder = publish_tail(sequence, tokens, position);
   if (tree_->has_snapshot(*holder, position))
-    release_snapshot(slot);
+    pools_[static_cast<size_t>(state_group_)]->release(slot);
   else
     tree_->add_snapshot(*holder, position, slot);
 }
 
 void KvCache::release_snapshot(PageId slot) {
+  --reserved_snapshots_;
   pools_[static_cast<size_t>(state_group_)]->release(slot);
 }
 

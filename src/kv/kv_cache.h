@@ -1,7 +1,7 @@
 // The facade over pages: sequences that grow token by token, begin with what earlier ones have computed, and
 // leave behind what they have. All groups together stay within one bound of memory; when it is reached, what
 // nobody uses goes first, least recently used before the rest. Knows what is where, moves no bytes: whoever
-// runs steps carries out copies() before the next one. Threads: one at a time (the engine's).
+// runs steps carries out copies() with the next one. Threads: one at a time (the engine's).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ struct CacheOptions {
   double snapshot_share = 0.5;  // of memory_bytes that snapshots of states may take
 };
 
-// Page `to` must become a copy of page `from` before the next step.
+// Page `to` must become a copy of page `from` before a step uses it.
 struct PageCopy {
   int group;
   PageId from, to;
@@ -85,8 +85,10 @@ class KvCache {
   void release_snapshot(PageId slot);
   bool has_states() const { return state_group_ >= 0; }
 
+  // What attach() has asked for and nobody has done yet, oldest first.
   const std::vector<PageCopy>& copies() const { return copies_; }
-  void copied();
+  // The first `count` of them are done.
+  void copied(size_t count);
 
   // Forgets everything that no sequence uses.
   void drop_cached();
@@ -110,12 +112,14 @@ class KvCache {
   bool attach_copy(std::vector<PageId>& table, size_t group, PageId from);
   void move_to(Sequence& sequence, PrefixNode* node);
   PrefixNode* publish_tail(Sequence& sequence, std::span<const TokenId> tokens, int end);
+  void place_snapshot(Sequence& sequence, std::span<const TokenId> tokens, int position, PageId slot);
   bool bound_snapshots(int more);
   int most_window_pages(const Group& group) const;
 
   Layout layout_;
   CacheOptions options_;
   int state_group_ = -1;
+  int reserved_snapshots_ = 0;
   PrefixTree::Pools pools_;
   std::unique_ptr<PrefixTree> tree_;  // after the pools whose pages it holds
   std::vector<PageCopy> copies_;      // each holds a reference of `from`

@@ -76,10 +76,13 @@ class HostKernels {
   virtual Result<size_t> kv_layer_bytes(const KvShape& shape) const = 0;
   virtual size_t scratch_bytes() const = 0;
   // From any thread.
-  WorkCounters counters() const { return {expert_matrices_.load(std::memory_order_relaxed)}; }
+  WorkCounters counters() const {
+    return {operations_.load(std::memory_order_relaxed), expert_matrices_.load(std::memory_order_relaxed)};
+  }
+  void count_operation() { operations_.fetch_add(1, std::memory_order_relaxed); }
 
  protected:
-  std::atomic<uint64_t> expert_matrices_{0};
+  std::atomic<uint64_t> operations_{0}, expert_matrices_{0};
 };
 
 }  // namespace tempo9::backend

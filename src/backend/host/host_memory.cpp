@@ -17,7 +17,7 @@ size_t round_up(size_t bytes, size_t unit) {
 
 std::unique_ptr<HostBuffer> HostBuffer::allocate(size_t bytes) {
   const bool huge = bytes >= kHugePage;
-  const size_t mapped = round_up(bytes == 0 ? 1 : bytes, huge ? kHugePage : kSmallPage);
+  const size_t mapped = round_up(bytes == 0 ? 1 : bytes, kSmallPage);
   // The system aligns to small pages; one huge page more leaves room to cut out an aligned range.
   const size_t reserved = huge ? mapped + kHugePage : mapped;
   void* memory = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -28,7 +28,8 @@ std::unique_ptr<HostBuffer> HostBuffer::allocate(size_t bytes) {
     if (aligned != data) ::munmap(data, static_cast<size_t>(aligned - data));
     if (aligned + mapped != data + reserved)
       ::munmap(aligned + mapped, static_cast<size_t>(data + reserved - aligned - mapped));
-    ::madvise(aligned, mapped, MADV_HUGEPAGE);
+    // Not the rest after the last whole one, or the process would hold more than was asked for.
+    ::madvise(aligned, mapped / kHugePage * kHugePage, MADV_HUGEPAGE);
     data = aligned;
   }
   return std::unique_ptr<HostBuffer>(new HostBuffer(data, bytes, mapped));

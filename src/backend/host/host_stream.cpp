@@ -134,6 +134,7 @@ void HostStream::run(Task& task) {
     case Kind::kOp: {
       const std::lock_guard lock(turn_);
       kernels_.run(task.op);
+      kernels_.count_operation();
       break;
     }
     case Kind::kUpload: {

@@ -146,7 +146,7 @@ void Simulator::compute_row(const StepPart& part, const std::vector<TokenId>& to
 }
 
 void Simulator::compute(const StepPlan& plan) {
-  for (const kv::PageCopy& copy : kv_->copies()) memory_.copy(copy);
+  for (const kv::PageCopy& copy : plan.copies) memory_.copy(copy);
   size_t save = 0;
   for (size_t p = 0; p < plan.parts.size(); ++p) {
     const StepPart& part = plan.parts[p];
@@ -216,6 +216,11 @@ void Simulator::step() {
     ++totals_.failed;
   }
   if (plan.parts.empty()) return;
+  // Requests come while the step runs, too.
+  if (!draining_ && std::bernoulli_distribution(options_.arrivals)(random_)) {
+    arrive();
+    scheduler_->admit();
+  }
   ++totals_.steps;
   totals_.rows += plan.rows;
   if (plan.rows > options_.scheduler.budget.step_rows) wrong("a step has too many rows");
@@ -231,11 +236,13 @@ void Simulator::step() {
 }
 
 void Simulator::run(int steps) {
+  draining_ = false;
   for (int i = 0; i < steps; ++i) {
     if (std::bernoulli_distribution(options_.arrivals)(random_)) arrive();
     if (last_id_ > 0 && std::bernoulli_distribution(options_.cancellations)(random_)) cancel_one();
     step();
   }
+  draining_ = true;
   for (int i = 0; !scheduler_->idle(); ++i) {
     if (i > 1'000'000) wrong("requests do not come to an end");
     step();

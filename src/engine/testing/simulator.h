@@ -89,6 +89,7 @@ class Simulator {
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::vector<TokenId>> conversations_;  // what a later prompt may continue
   RequestId last_id_ = 0;
+  bool draining_ = true;  // nobody comes on their own
   Totals totals_;
 };
 
