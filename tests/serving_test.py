@@ -155,13 +155,24 @@ def test_what_the_cache_holds_is_counted(start_server):
     assert abs(grown - counted) <= 0.05 * counted
 
 
+def test_a_declared_context_costs_nothing(start_server):
+    def besides_weights(context: int) -> int:
+        server = start_server("--max-context", str(context), "--kv-memory", "1T")
+        assert status_of(server)["context_length"] == context
+        return anonymous_bytes(server) - int(measures(server)["tempo9_weight_bytes"])
+
+    short, long = besides_weights(8192), besides_weights(1048576)
+    assert short < 64 * MIB
+    assert abs(long - short) <= 2.5 * MIB  # a page table is half a huge page larger
+
+
 def test_one_conversation_larger_than_the_memory_is_refused_with_numbers(start_server):
     server = start_server("--kv-memory", "24M")
-    context = status_of(server)["context_length"] if "context_length" in status_of(server) else None
+    context = status_of(server)["context_length"]
     status, body = answer(begin(server, ids(1, 7000), 10))
     assert status == 400
     assert "7000" in body["error"]["message"]
-    assert context is None or str(context) in body["error"]["message"]
+    assert str(context) in body["error"]["message"]
     assert measures(server)["tempo9_kv_touched_bytes"] <= 24 * MIB
     complete(server, ids(1, 300), 5)
 

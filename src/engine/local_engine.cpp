@@ -271,6 +271,7 @@ void LocalEngine::publish_stats() {
   measured_.preemptions = scheduler_.preemptions();
   measured_.kv = model_.runner->kv().counts();
   measured_.kv_limit_bytes = model_.runner->options().kv_memory_bytes;
+  measured_.weight_bytes = model_.runner->weight_bytes();
   measured_.workspace_bytes = model_.runner->workspace_bytes();
   const std::lock_guard lock(mutex_);
   stats_ = measured_;

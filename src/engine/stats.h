@@ -24,6 +24,7 @@ struct Stats {
   uint64_t cached_tokens = 0;     // of those, what was found in the cache
   kv::CacheCounts kv;
   size_t kv_limit_bytes = 0;
+  size_t weight_bytes = 0;                        // in the device's memory
   size_t workspace_bytes = 0;                     // of the device and the model, besides weights
   Histogram first_token_seconds{kSecondsBounds};  // from submission
   Histogram token_gap_seconds{kSecondsBounds};    // between two tokens of a reply

@@ -94,6 +94,7 @@ std::vector<Measure> list_measures(const engine::Stats& s) {
   add("tempo9_kv_evictions_total", "Cached pages and snapshots given up for others.", s.kv.evictions);
   add("tempo9_snapshots", "Saved states of recurrent layers.", s.kv.snapshots);
   add("tempo9_snapshot_bytes", "Their bytes, part of those cached.", s.kv.bytes_snapshots);
+  add("tempo9_weight_bytes", "Weights in the device's memory.", s.weight_bytes);
   add("tempo9_workspace_bytes", "Memory of a step besides weights and pages.", s.workspace_bytes);
   const auto add_histogram = [&](std::string_view name, std::string_view help, const engine::Histogram& h) {
     measures.push_back({.name = name, .help = help, .histogram = &h});
