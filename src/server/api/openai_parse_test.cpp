@@ -152,13 +152,13 @@ TEST(OpenAiChat, ArgumentsOfAllCallsShareOneBound) {
   for (size_t i = 1; i < limits::kMaxJsonValues / 2; ++i) list += ",1";
   const std::string call =
       R"({"id":"c","type":"function","function":{"name":"f","arguments":"{\"k\":[)" + list + R"(]}"}})";
-  const auto calls = [&](const std::string& calls) {
+  const auto turn = [&](const std::string& calls) {
     return messages(R"({"role":"assistant","tool_calls":[)" + calls + "]}");
   };
-  EXPECT_EQ(conversation(accepted(calls(call))).messages[0].tool_calls[0].arguments["k"].size(),
+  EXPECT_EQ(conversation(accepted(turn(call))).messages[0].tool_calls[0].arguments["k"].size(),
             limits::kMaxJsonValues / 2);
   expect_faults(parse_openai_chat, ErrorCode::kInvalidArgument,
-                {{calls(call + "," + call), "messages[0].tool_calls[1].function.arguments"}});
+                {{turn(call + "," + call), "messages[0].tool_calls[1].function.arguments"}});
 }
 
 TEST(OpenAiChat, NamesTheMessageThatIsWrong) {
