@@ -1,5 +1,6 @@
 // Any bytes as a chat template: parsing and rendering end with a text or a refusal, within few steps; marks
-// lie within the text in order; a second rendering is equal to the first.
+// lie within the text in order; a second rendering is equal to the first. What renders is then a model's
+// template for a conversation.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "chat/chat_template.h"
 #include "chat/jinja/engine.h"
 #include "chat/jinja/from_json.h"
 #include "chat/jinja/unicode.h"
@@ -52,6 +54,24 @@ void check_text(const Text& text) {
   }
 }
 
+void render_conversation(std::string source) {
+  const auto parsed = chat::ChatTemplate::parse(std::move(source), "<s>", "</s>");
+  CHECK(parsed.has_value());
+  chat::ChatRequest request;
+  for (const chat::Role role : {chat::Role::kSystem, chat::Role::kUser, chat::Role::kAssistant,
+                                chat::Role::kTool, chat::Role::kDeveloper, chat::Role::kUser}) {
+    chat::Message& message = request.messages.emplace_back();
+    message.role = role;
+    message.content.push_back({chat::ContentPart::Kind::kText, "words", {}});
+    if (role == chat::Role::kAssistant) message.tool_calls.push_back({"call", "f", {{"k", 1}}});
+  }
+  const auto prompt = (*parsed)->render(request);
+  if (!prompt) return CHECK(!prompt.error().message.empty());
+  CHECK(chat::jinja::unicode::is_valid(prompt->text));
+  for (const chat::ContentRange& range : prompt->content)
+    CHECK(range.begin < range.end && range.end <= prompt->text.size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -67,6 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   check_text(*text);
+  render_conversation(std::string(source));
   if (source.find("strftime_now") != source.npos) return 0;  // the second may have changed
   const Result<Text> again = render(*parsed);
   CHECK(again.has_value() && again->bytes() == text->bytes() && again->marks() == text->marks());

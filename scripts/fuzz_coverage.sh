@@ -3,18 +3,19 @@
 #   scripts/fuzz_coverage.sh                      every target of the list below
 #   scripts/fuzz_coverage.sh gguf [RUNS]          one of them, with 10000 mutations or RUNS
 #   scripts/fuzz_coverage.sh gguf RUNS PATTERN    with other sources: a regular expression for paths below src/
-# Built with sanitizers. Executions first, then lines and percentages of each file, then the total; tests never count. A further corpus may
-# be named in EXTRA_CORPUS.
+# Built with sanitizers. Executions first, then lines and percentages of each file, then the total; tests never count. A
+# further corpus may be named in EXTRA_CORPUS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # What each target is for.
 declare -A patterns=(
-  [anthropic]='server/api/(anthropic_request|anthropic_content|conversation|tools|images|output_format|fields)\.cpp'
+  [anthropic]='server/api/(anthropic_request|anthropic_content|conversation|images|output_format|fields)\.cpp'
+  [conversation]='chat/(chat_template|probe|reasoning_effort|rewriting|template_variables)\.cpp'
   [gguf]='gguf/.*\.cpp'
   [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
-  [openai_chat]='server/api/(openai_messages|openai_fields|json_parse)\.cpp'
-  [responses]='server/api/responses_.*\.cpp'
+  [openai_chat]='server/api/(openai_chat|openai_completions|openai_messages|openai_fields|sampling_fields|tools|output_format|json_parse)\.cpp'
+  [responses]='server/api/(responses_input|responses_request|responses_tools|tools)\.cpp'
   [template]='chat/jinja/.*\.cpp'
   [tokenizer]='text/.*\.cpp'
 )
@@ -32,7 +33,7 @@ measure() { # measure TARGET RUNS PATTERN
   "$(tool llvm-profdata)" merge -sparse "$build/$target.profraw" -o "$build/$target.profdata"
   mapfile -t sources < <(find src -name '*.cpp' -o -name '*.h' | grep -E "^src/($pattern)$" | grep -v '_test' | sort)
   [ ${#sources[@]} -gt 0 ] || { echo "no source matches $pattern" >&2; exit 2; }
-  "$(tool llvm-cov)" export -summary-only -instr-profile "$build/$target.profdata" "$program" "${sources[@]}" |
+  "$(tool llvm-cov)" export -summary-only -instr-profile "$build/$target.profdata" "$program" "${sources[@]/#/$PWD/}" |
     python3 -c '
 import json, os, sys
 for f in (data := json.load(sys.stdin)["data"][0])["files"]:

@@ -50,6 +50,8 @@ struct ChatRequest {
   std::vector<Message> messages;
   std::vector<Tool> tools;
   bool add_generation_prompt = true;
+  // The reply goes on where the last message, the assistant's, ends: nothing closes its text.
+  bool continue_final_message = false;
   std::optional<bool> enable_thinking;          // unset: the template's own default
   std::optional<std::string> reasoning_effort;  // a word of chat/reasoning_effort.h, or another
   Json template_arguments = Json::object();     // further variables the template may read

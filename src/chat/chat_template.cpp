@@ -1,5 +1,7 @@
 #include "chat/chat_template.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/limits.h"
@@ -10,6 +12,39 @@
 
 namespace tempo9::chat {
 namespace {
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// Whether `text` ends with `end`, white space left aside: templates trim, and put line breaks of their own
+// between thinking and answer.
+bool ends_like(std::string_view text, std::string_view end) {
+  for (;;) {
+    while (!end.empty() && is_space(end.back())) end.remove_suffix(1);
+    if (end.empty()) return true;
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    if (text.empty() || text.back() != end.back()) return false;
+    text.remove_suffix(1);
+    end.remove_suffix(1);
+  }
+}
+
+// Takes away what the template has put behind the last message.
+Status cut_behind(RenderedPrompt& prompt, const Message& last) {
+  const bool has_text = !last.content.empty() && last.content.back().kind == ContentPart::Kind::kText &&
+                        !std::ranges::all_of(last.content.back().text, is_space);
+  if (last.role != Role::kAssistant || !last.tool_calls.empty() || !has_text)
+    return fail(ErrorCode::kInvalidArgument,
+                "only a last message of the assistant with a text can be continued");
+  const size_t end = prompt.content.empty() ? 0 : prompt.content.back().end;
+  if (!ends_like(std::string_view(prompt.text).substr(0, end), last.content.back().text))
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "the last message cannot be continued: the model's chat template does not show its text last");
+  prompt.text.resize(end);
+  return {};
+}
 
 class JinjaTemplate : public ChatTemplate {
  public:
@@ -40,6 +75,8 @@ class JinjaTemplate : public ChatTemplate {
     RenderedPrompt prompt{text->bytes(), {}};
     prompt.content.reserve(text->marks().size());
     for (const auto& [begin, end] : text->marks()) prompt.content.push_back({begin, end});
+    if (request.continue_final_message && !request.messages.empty())
+      TRY(cut_behind(prompt, request.messages.back()));
     return prompt;
   }
 

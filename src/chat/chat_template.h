@@ -31,7 +31,9 @@ class ChatTemplate {
   // What the template can show; for instance, whether declared tools reach the model at all.
   virtual const TemplateTraits& traits() const = 0;
   // kInvalidArgument with the template's own words if it refuses the conversation (raise_exception) even
-  // after the rewritings of chat/rewriting.h; a limit that is exceeded is named.
+  // after the rewritings of chat/rewriting.h; a limit that is exceeded is named. With continue_final_message
+  // the prompt ends with the last message's text, which is refused if the template does not show it last.
+  // White space at its ends is kept or trimmed as the template does it in a finished conversation.
   virtual Result<RenderedPrompt> render(const ChatRequest& request) const = 0;
 };
 

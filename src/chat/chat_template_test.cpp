@@ -226,6 +226,58 @@ TEST(ChatTemplateTest, TheLastResortIsEveryRewriting) {
       "<user>«a\n\nb\n\nc»");
 }
 
+TEST(ChatTemplateTest, ALastMessageThatIsContinuedEndsThePrompt) {
+  const auto continued = [](const char* source, Message last) {
+    ChatRequest asked = request({say(Role::kUser, "q"), std::move(last)});
+    asked.continue_final_message = true;
+    return render(*parse(source), asked);
+  };
+  EXPECT_EQ(continued(kEasy, say(Role::kAssistant, "so \n")), "<s><user>«q»<end><assistant>«so \n»");
+  EXPECT_EQ(continued(kAlternating, say(Role::kAssistant, " so \n")), "<user>«q»<end><assistant>«so»");
+  EXPECT_EQ(continued(kParts, say(Role::kAssistant, "so")), "<user>«q»<end><assistant>«so»");
+  // Found although the template writes of its own between thinking and answer.
+  const char* thinking =
+      "{% for m in messages %}<{{ m.role }}>{{ m.content.split('</think>') | join('</think>\n\n') }}<end>{% "
+      "endfor "
+      "%}";
+  EXPECT_EQ(continued(thinking, say(Role::kAssistant, "h</think>so")),
+            "<user>«q»<end><assistant>«h»</think>\n\n«so»");
+}
+
+TEST(ChatTemplateTest, WhatCannotBeContinuedIsRefused) {
+  const auto refused = [](const char* source, std::vector<Message> messages) {
+    ChatRequest asked = request(std::move(messages));
+    asked.continue_final_message = true;
+    asked.tools.push_back({"f", "", nullptr, Json{{"type", "function"}, {"function", {{"name", "f"}}}}});
+    return render(*parse(source), asked);
+  };
+  const std::string no_text = "error: only a last message of the assistant with a text can be continued";
+  EXPECT_EQ(refused(kAlternating, {say(Role::kUser, "q")}), no_text);
+  EXPECT_EQ(refused(kAlternating, {say(Role::kUser, "q"), say(Role::kAssistant, " ")}), no_text);
+  Message call = say(Role::kAssistant, "a");
+  call.tool_calls = {{"1", "f", Json::object()}};
+  EXPECT_EQ(refused(kAlternating, {say(Role::kUser, "q"), call}), no_text);
+  // This one shows the tools behind the messages.
+  EXPECT_EQ(
+      refused(kEasy, {say(Role::kUser, "q"), say(Role::kAssistant, "a")}),
+      "error: the last message cannot be continued: the model's chat template does not show its text last");
+}
+
+TEST(ChatTemplateTest, ArgumentsCountAgainstTheLimitOfMemory) {
+  Json many = Json::array();
+  for (int i = 0; i < 700'000; ++i) many.push_back({{"k", "v"}});
+  Message call;
+  call.role = Role::kAssistant;
+  call.tool_calls.push_back({"1", "f", Json{{"k", std::move(many)}}});
+  for (const char* source : {kEasy,
+                             "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ "
+                             "c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"}) {
+    const std::string text = render(*parse(source), request({say(Role::kUser, "q"), call}));
+    EXPECT_NE(text.find("the template needs more than 268435456 bytes of memory"), std::string::npos)
+        << text.substr(0, 200);
+  }
+}
+
 TEST(ChatTemplateTest, RefusalsCarryTheTemplatesWords) {
   const auto chat_template = parse(
       "{% if messages | length != 1 %}{{ messages[0].content }}{% else %}\n{{ raise_exception('lonely') }}{% "

@@ -198,7 +198,8 @@ Result<Value> template_variables(Runtime& runtime, const ChatRequest& request,
   TRY_ASSIGN(Value tools, tools_value(runtime, request.tools, traits));
   add(runtime, variables, "tools", std::move(tools));
   add(runtime, variables, "documents", jinja::None{});
-  add(runtime, variables, "add_generation_prompt", request.add_generation_prompt);
+  add(runtime, variables, "add_generation_prompt",
+      request.add_generation_prompt && !request.continue_final_message);
   add(runtime, variables, "bos_token", runtime.string(special.begin));
   add(runtime, variables, "eos_token", runtime.string(special.end));
   if (request.enable_thinking) {

@@ -20,12 +20,12 @@ std::string describe(const Value& value) {
   return fmt::format("{} object", value.type_name());
 }
 
-Value no_attribute(const Value& value, std::string_view name) {
-  return Runtime::undefined(fmt::format("'{}' has no attribute {}", describe(value), quote(name)));
+Value no_attribute(Runtime& runtime, const Value& value, std::string_view name) {
+  return runtime.undefined(fmt::format("'{}' has no attribute {}", describe(value), quote(name)));
 }
 
-Value unsafe_attribute(const Value& value, std::string_view name) {
-  return Runtime::undefined(
+Value unsafe_attribute(Runtime& runtime, const Value& value, std::string_view name) {
+  return runtime.undefined(
       fmt::format("access to attribute {} of '{}' object is unsafe", quote(name), value.type_name()));
 }
 
@@ -38,8 +38,8 @@ Result<std::optional<Value>> find_attribute(Runtime& runtime, const Value& value
   }
   const Method* method = find_method(value, name);
   if (method == nullptr) return std::nullopt;
-  if (method->function == nullptr) return unsafe_attribute(value, name);
-  return bind_method(value, *method);
+  if (method->function == nullptr) return unsafe_attribute(runtime, value, name);
+  return bind_method(runtime, value, *method);
 }
 
 // The item, or nothing if the key is of the wrong kind, out of range or absent.
@@ -112,10 +112,13 @@ Result<Value> slice_text(Runtime& runtime, const Text& text, const SliceBounds& 
     return runtime.string(text.slice(begin, begin + size));
   }
   std::vector<size_t> offsets;  // of each character, and the end
+  const size_t count = unicode::count(text.view()) + 1;
+  TRY_ASSIGN(const Metered held, runtime.hold(count * sizeof(size_t)));
+  offsets.reserve(count);
   for (size_t at = 0; at < text.size(); at += unicode::decode(text.view(), at).length) offsets.push_back(at);
   offsets.push_back(text.size());
   runtime.charge(offsets.size());
-  Text picked;
+  Text picked(runtime.meter());
   Integer index = bounds.start;
   for (size_t i = 0; i < bounds.count; ++i, index += bounds.step) {
     const auto at = static_cast<size_t>(index);
@@ -134,13 +137,13 @@ Result<Value> get_attribute(Runtime& runtime, const Value& value, std::string_vi
   if (value.is(Kind::kDict)) {
     if (const Value* item = value.dict().find(name)) return *item;
   }
-  return no_attribute(value, name);
+  return no_attribute(runtime, value, name);
 }
 
 Result<Value> get_plain_attribute(Runtime& runtime, const Value& value, std::string_view name) {
   if (value.is_undefined()) return use_of_undefined(value);
   TRY_ASSIGN(std::optional<Value> attribute, find_attribute(runtime, value, name));
-  return attribute ? *std::move(attribute) : no_attribute(value, name);
+  return attribute ? *std::move(attribute) : no_attribute(runtime, value, name);
 }
 
 Result<Value> get_item(Runtime& runtime, const Value& value, const Value& key) {
@@ -150,9 +153,9 @@ Result<Value> get_item(Runtime& runtime, const Value& value, const Value& key) {
   if (key.is_string()) {
     TRY_ASSIGN(std::optional<Value> attribute, find_attribute(runtime, value, key.view()));
     if (attribute) return *std::move(attribute);
-    return no_attribute(value, key.view());
+    return no_attribute(runtime, value, key.view());
   }
-  return Runtime::undefined(fmt::format("{} has no such element", describe(value)));
+  return runtime.undefined(fmt::format("{} has no such element", describe(value)));
 }
 
 Result<Value> get_slice(Runtime& runtime, const Value& value, const Value& start, const Value& stop,
@@ -170,8 +173,9 @@ Result<Value> get_slice(Runtime& runtime, const Value& value, const Value& start
   }
   const size_t size = sequence ? value.items().size() : value.object().size().value_or(0);
   TRY_ASSIGN(const SliceBounds bounds, adjust_slice(static_cast<Integer>(size), start, stop, step));
-  if (!sequence) return slice_range(value, bounds.start, bounds.step, bounds.count);
+  if (!sequence) return slice_range(runtime, value, bounds.start, bounds.step, bounds.count);
   std::vector<Value> items;
+  TRY(runtime.reserve(bounds.count * sizeof(Value)));
   items.reserve(bounds.count);
   Integer index = bounds.start;
   for (size_t i = 0; i < bounds.count; ++i, index += bounds.step) {

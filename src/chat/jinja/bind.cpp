@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "chat/jinja/number.h"
 #include "chat/jinja/operators.h"
+#include "chat/jinja/print.h"
 
 namespace tempo9::chat::jinja {
 
@@ -21,11 +22,12 @@ Result<Bound> bind(const Arguments& arguments, std::string_view function,
     const auto found = name.empty() ? parameters.end() : std::ranges::find(parameters, name);
     if (found == parameters.end()) {
       return fail(ErrorCode::kInvalidArgument, "{}() got an unexpected keyword argument '{}'", function,
-                  name);
+                  shorten(name));
     }
     const Value*& slot = bound.values_[static_cast<size_t>(found - parameters.begin())];
     if (slot != nullptr) {
-      return fail(ErrorCode::kInvalidArgument, "{}() got multiple values for argument '{}'", function, name);
+      return fail(ErrorCode::kInvalidArgument, "{}() got multiple values for argument '{}'", function,
+                  shorten(name));
     }
     slot = &value;
   }

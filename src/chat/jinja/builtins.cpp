@@ -17,7 +17,8 @@ namespace {
 
 class Range : public Object {
  public:
-  Range(Integer start, Integer stop, Integer step) : start_(start), stop_(stop), step_(step) {
+  Range(Meter* meter, Integer start, Integer stop, Integer step)
+      : Object(meter, sizeof(Range)), start_(start), stop_(stop), step_(step) {
     if (step > 0 && start < stop) size_ = static_cast<size_t>((stop - start - 1) / step + 1);
     if (step < 0 && start > stop) size_ = static_cast<size_t>((start - stop - 1) / -step + 1);
   }
@@ -46,7 +47,7 @@ class Range : public Object {
   size_t size_ = 0;
 };
 
-Result<Value> make_range(Runtime&, const Arguments& arguments) {
+Result<Value> make_range(Runtime& runtime, const Arguments& arguments) {
   TRY_ASSIGN(const Bound bound, bind(arguments, "range", {"", "", ""}, 1));
   constexpr Integer kFar = Integer{1} << 62;
   std::array<Integer, 3> numbers = {0, 0, 1};
@@ -58,7 +59,7 @@ Result<Value> make_range(Runtime&, const Arguments& arguments) {
   }
   if (!bound.has(1)) std::swap(numbers[0], numbers[1]);
   if (numbers[2] == 0) return fail(ErrorCode::kInvalidArgument, "range() arg 3 must not be zero");
-  auto range = std::make_shared<Range>(numbers[0], numbers[1], numbers[2]);
+  auto range = std::make_shared<Range>(runtime.meter(), numbers[0], numbers[1], numbers[2]);
   if (range->size() > limits::kMaxTemplateRange) {
     return fail(ErrorCode::kInvalidArgument, "Range too big. The sandbox blocks ranges larger than {}",
                 limits::kMaxTemplateRange);
@@ -77,20 +78,23 @@ Result<std::vector<Dict::Entry>> dict_entries(Runtime& runtime, const Arguments&
   if (!arguments.positional.empty()) {
     const Value& source = arguments.positional[0];
     if (source.is(Kind::kDict)) {
-      entries = source.dict().entries();
+      TRY(runtime.reserve((source.dict().size() + arguments.named.size()) * sizeof(Dict::Entry)));
+      entries.reserve(source.dict().size() + arguments.named.size());
+      std::ranges::copy(source.dict().entries(), std::back_inserter(entries));
     } else {
-      TRY_ASSIGN(const std::vector<Value> pairs, collect(runtime, source));
-      for (const Value& pair : pairs) {
-        TRY_ASSIGN(std::vector<Value> items, collect(runtime, pair));
+      TRY_ASSIGN(const Collected pairs, collect(runtime, source));
+      for (const Value& pair : pairs.items) {
+        TRY_ASSIGN(Collected key_and_value, collect(runtime, pair));
+        auto& items = key_and_value.items;
         if (items.size() != 2) {
           return fail(ErrorCode::kInvalidArgument,
                       "dictionary update sequence element has length {}; 2 is required", items.size());
         }
-        entries.emplace_back(std::move(items[0]), std::move(items[1]));
+        TRY(runtime.push(entries, {std::move(items[0]), std::move(items[1])}));
       }
     }
   }
-  for (const auto& [name, value] : arguments.named) entries.emplace_back(runtime.string(name), value);
+  for (const auto& [name, value] : arguments.named) TRY(runtime.push(entries, {runtime.string(name), value}));
   return entries;
 }
 
@@ -115,10 +119,7 @@ Result<Value> raise_exception(Runtime& runtime, const Arguments& arguments) {
   TRY_ASSIGN(const Bound bound, bind(arguments, "raise_exception", {"message"}, 1));
   constexpr size_t kMaxMessage = 500;  // it may quote what a client sent
   TRY_ASSIGN(const Text message, to_str(runtime, *bound[0]));
-  size_t size = std::min(message.size(), kMaxMessage);
-  while (size < message.size() && size > 0 && (message.bytes()[size] & 0xC0) == 0x80) --size;
-  return fail(ErrorCode::kInvalidArgument, "{}{}", message.view().substr(0, size),
-              size < message.size() ? "…" : "");
+  return fail(ErrorCode::kInvalidArgument, "{}", shorten(message.view(), kMaxMessage));
 }
 
 Result<Value> strftime_now(Runtime& runtime, const Arguments& arguments) {
@@ -140,7 +141,8 @@ Result<Value> strftime_now(Runtime& runtime, const Arguments& arguments) {
 class Function : public Object {
  public:
   using Body = Result<Value> (*)(Runtime&, const Arguments&);
-  Function(std::string_view name, Body body) : name_(name), body_(body) {}
+  Function(Meter* meter, std::string_view name, Body body)
+      : Object(meter, sizeof(Function)), name_(name), body_(body) {}
   std::string_view type_name() const override { return "function"; }
   Status append_repr(Runtime&, Text& out) const override {
     out.append(fmt::format("<function {}>", name_));
@@ -158,14 +160,14 @@ class Function : public Object {
 
 }  // namespace
 
-Value find_global(std::string_view name) {
+Value find_global(Runtime& runtime, std::string_view name) {
   static constexpr std::pair<std::string_view, Function::Body> kGlobals[] = {
       {"range", make_range},          {"dict", make_dict},
       {"namespace", make_namespace},  {"raise_exception", raise_exception},
       {"strftime_now", strftime_now},
   };
   for (const auto& [global, body] : kGlobals) {
-    if (global == name) return ObjectRef(std::make_shared<Function>(global, body));
+    if (global == name) return ObjectRef(std::make_shared<Function>(runtime.meter(), global, body));
   }
   return {};
 }
@@ -177,7 +179,7 @@ std::string_view DictView::type_name() const {
 Status DictView::append_repr(Runtime& runtime, Text& out) const {
   TRY_ASSIGN(const Value items, [&]() -> Result<Value> {
     std::vector<Value> values;
-    for (size_t i = 0; i < dict_->size(); ++i) values.push_back(at(runtime, i));
+    for (size_t i = 0; i < dict_->size(); ++i) TRY(runtime.push(values, at(runtime, i)));
     return runtime.list(std::move(values));
   }());
   out.append(type_name());
@@ -194,10 +196,11 @@ Value DictView::at(Runtime& runtime, size_t index) const {
   return TupleRef(std::make_shared<const Tuple>(runtime.meter(), std::vector<Value>{key, value}));
 }
 
-Value slice_range(const Value& range, Integer begin, Integer step, size_t count) {
+Value slice_range(Runtime& runtime, const Value& range, Integer begin, Integer step, size_t count) {
   const auto& whole = static_cast<const Range&>(range.object());
   const Integer by = whole.step() * step, start = whole.item(begin);
-  return ObjectRef(std::make_shared<Range>(start, start + by * static_cast<Integer>(count), by));
+  return ObjectRef(
+      std::make_shared<Range>(runtime.meter(), start, start + by * static_cast<Integer>(count), by));
 }
 
 Status Namespace::append_repr(Runtime& runtime, Text& out) const {
@@ -225,7 +228,8 @@ Status Namespace::assign(Runtime& runtime, const Text& name, Value value) {
       return {};
     }
   }
-  attributes_.emplace_back(runtime.string(name), std::move(value));
+  TRY(runtime.push(attributes_, {runtime.string(name), std::move(value)}));
+  recount(sizeof(Namespace) + attributes_.capacity() * sizeof(attributes_[0]));
   return {};
 }
 

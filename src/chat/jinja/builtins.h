@@ -12,13 +12,14 @@
 namespace tempo9::chat::jinja {
 
 // A global by its name; missing if there is none.
-Value find_global(std::string_view name);
+Value find_global(Runtime& runtime, std::string_view name);
 
 // What `dict.items()`, `.keys()` and `.values()` return.
 class DictView : public Object {
  public:
   enum class Part { kItems, kKeys, kValues };
-  DictView(DictRef dict, Part part) : dict_(std::move(dict)), part_(part) {}
+  DictView(Meter* meter, DictRef dict, Part part)
+      : Object(meter, sizeof(DictView)), dict_(std::move(dict)), part_(part) {}
   std::string_view type_name() const override;
   Status append_repr(Runtime& runtime, Text& out) const override;
   bool truthy() const override { return dict_->size() != 0; }
@@ -33,11 +34,12 @@ class DictView : public Object {
 };
 
 // Part of a range (the only object that can be indexed): its items begin, begin + step, …
-Value slice_range(const Value& range, Integer begin, Integer step, size_t count);
+Value slice_range(Runtime& runtime, const Value& range, Integer begin, Integer step, size_t count);
 
 // The one thing a template can change: `{% set ns.name = value %}`.
 class Namespace : public Object, public Clearable {
  public:
+  explicit Namespace(Meter* meter) : Object(meter, sizeof(Namespace)) {}
   std::string_view type_name() const override { return "Namespace"; }
   Status append_repr(Runtime& runtime, Text& out) const override;
   Result<std::optional<Value>> attribute(Runtime& runtime, std::string_view name) override;

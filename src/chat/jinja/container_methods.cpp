@@ -40,9 +40,9 @@ Result<Value> get(Runtime& runtime, const Value& self, const Arguments& argument
 }
 
 template <DictView::Part part>
-Result<Value> view(Runtime&, const Value& self, const Arguments& arguments) {
+Result<Value> view(Runtime& runtime, const Value& self, const Arguments& arguments) {
   TRY(bind(arguments, "items, keys and values", {}));
-  return ObjectRef(std::make_shared<DictView>(self.dict_ref(), part));
+  return ObjectRef(std::make_shared<DictView>(runtime.meter(), self.dict_ref(), part));
 }
 
 constexpr Method kListMethods[] = {

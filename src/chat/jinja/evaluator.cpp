@@ -7,6 +7,11 @@
 #include "chat/jinja/print.h"
 
 namespace tempo9::chat::jinja {
+namespace {
+
+constexpr size_t kMaxKeywordBytes = 1024;
+
+}  // namespace
 
 Result<Value> Interpreter::evaluate(const Expression& expression) {
   ++depth_;
@@ -27,7 +32,7 @@ Result<Value> Interpreter::dispatch(const Expression& expression) {
         const Value& value = variable(name.variable);
         if (!value.is_missing()) return value;
       }
-      return Runtime::undefined(fmt::format("{} is undefined", quote(name.name)));
+      return runtime_.undefined(fmt::format("{} is undefined", quote(name.name)));
     }
     case ExpressionKind::kTuple:
     case ExpressionKind::kList:
@@ -70,6 +75,7 @@ Result<Value> Interpreter::dispatch(const Expression& expression) {
 Result<Value> Interpreter::evaluate_operands(const Operands& operands) {
   if (operands.kind == ExpressionKind::kTuple || operands.kind == ExpressionKind::kList) {
     std::vector<Value> items;
+    TRY_ASSIGN(const Metered held, runtime_.hold(operands.operands.size() * sizeof(Value)));
     items.reserve(operands.operands.size());
     for (const ExpressionPtr& operand : operands.operands) {
       TRY_ASSIGN(Value item, evaluate(*operand));
@@ -93,17 +99,17 @@ Result<Value> Interpreter::evaluate_logical(const Operands& operands) {
 }
 
 Result<Value> Interpreter::evaluate_concat(const Operands& operands) {
-  Text text;
+  Text text(runtime_.meter());
   for (const ExpressionPtr& operand : operands.operands) {
     TRY_ASSIGN(const Value value, evaluate(*operand));
     TRY(append_str(runtime_, text, value));
-    TRY(runtime_.reserve(text.size()));
   }
   return runtime_.string(std::move(text));
 }
 
 Result<Value> Interpreter::evaluate_dict(const DictLiteral& dict) {
   std::vector<Dict::Entry> entries;
+  TRY_ASSIGN(const Metered held, runtime_.hold(dict.entries.size() * sizeof(Dict::Entry)));
   entries.reserve(dict.entries.size());
   for (const auto& [key, value] : dict.entries) {
     TRY_ASSIGN(Value key_value, evaluate(*key));
@@ -117,7 +123,7 @@ Result<Value> Interpreter::evaluate_conditional(const Conditional& conditional) 
   TRY_ASSIGN(const Value test, evaluate(*conditional.test));
   if (test.truthy()) return evaluate(*conditional.then);
   if (conditional.otherwise != nullptr) return evaluate(*conditional.otherwise);
-  return Runtime::undefined(
+  return runtime_.undefined(
       fmt::format("the inline if-expression on line {} evaluated to false and no else section was defined",
                   conditional.line));
 }
@@ -159,6 +165,9 @@ Result<Value> Interpreter::evaluate_slice(const Slice& slice) {
 
 Result<Arguments> Interpreter::evaluate_arguments(const ArgumentList& list) {
   Arguments arguments;
+  arguments.positional.reserve(list.positional.size());
+  arguments.named.reserve(list.named.size());
+  arguments.recount(runtime_.meter());
   for (const ExpressionPtr& argument : list.positional) {
     TRY_ASSIGN(Value value, evaluate(*argument));
     arguments.positional.push_back(std::move(value));
@@ -169,22 +178,31 @@ Result<Arguments> Interpreter::evaluate_arguments(const ArgumentList& list) {
   }
   if (list.more_positional != nullptr) {
     TRY_ASSIGN(const Value more, evaluate(*list.more_positional));
-    TRY_ASSIGN(std::vector<Value> items, collect(runtime_, more));
-    for (Value& item : items) arguments.positional.push_back(std::move(item));
+    TRY_ASSIGN(Collected collected, collect(runtime_, more));
+    for (Value& item : collected.items) TRY(runtime_.push(arguments.positional, std::move(item)));
   }
+  arguments.recount(runtime_.meter());
   if (list.more_named != nullptr) {
     TRY_ASSIGN(const Value more, evaluate(*list.more_named));
-    if (!more.is(Kind::kDict)) {
-      return fail(ErrorCode::kInvalidArgument, "argument after ** must be a mapping, not {}",
-                  more.type_name());
-    }
-    for (const auto& [name, value] : more.dict().entries()) {
-      if (!name.is_string()) return fail(ErrorCode::kInvalidArgument, "keywords must be strings");
-      arguments.named.emplace_back(name.text().bytes(), value);
-    }
-    runtime_.charge(more.dict().size());
+    TRY(append_named(arguments, more));
   }
   return arguments;
+}
+
+// What stands behind `**` in a call.
+Status Interpreter::append_named(Arguments& arguments, const Value& more) {
+  if (!more.is(Kind::kDict)) {
+    return fail(ErrorCode::kInvalidArgument, "argument after ** must be a mapping, not {}", more.type_name());
+  }
+  for (const auto& [name, value] : more.dict().entries()) {
+    if (!name.is_string()) return fail(ErrorCode::kInvalidArgument, "keywords must be strings");
+    if (name.text().size() > kMaxKeywordBytes)
+      return fail(ErrorCode::kInvalidArgument, "a keyword is longer than {} bytes", kMaxKeywordBytes);
+    TRY(runtime_.push(arguments.named, {name.text().bytes(), value}));
+  }
+  arguments.recount(runtime_.meter());
+  runtime_.charge(more.dict().size());
+  return {};
 }
 
 Result<Value> Interpreter::evaluate_call(const Call& call, const Value* caller) {

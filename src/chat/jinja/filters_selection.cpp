@@ -22,7 +22,7 @@ Value iterate(Runtime& runtime, const Value& iterable, Apply apply) {
       TRY_ASSIGN(const std::optional<Value> item, cursor.next(runtime));
       if (!item) return {};
       TRY_ASSIGN(std::optional<Value> result, apply(*item));
-      if (result) results.push_back(*std::move(result));
+      if (result) TRY(runtime.push(results, *std::move(result)));
     }
   };
   const Status status = run();
@@ -35,11 +35,13 @@ Value failed_iterator(Runtime& runtime, const tl::unexpected<Error>& failure) {
   return make_iterator(runtime, {}, "generator", failure.value());
 }
 
-Arguments behind(const Arguments& arguments, size_t count) {
+Result<Arguments> behind(Runtime& runtime, const Arguments& arguments, size_t count) {
+  TRY(runtime.reserve(arguments.positional.size() * sizeof(Value)));
   Arguments rest;
   rest.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(count),
                          arguments.positional.end());
   rest.named = arguments.named;
+  rest.recount(runtime.meter());
   return rest;
 }
 
@@ -72,11 +74,11 @@ Result<Value> map(Runtime& runtime, const Value& value, const Arguments& argumen
   }
   const Value& name = arguments.positional[0];
   const FilterFunction filter = name.is_string() ? find_filter(name.view()) : nullptr;
-  const Arguments rest = behind(arguments, 1);
+  TRY_ASSIGN(const Arguments rest, behind(runtime, arguments, 1));
   return iterate(runtime, value, [&](const Value& item) -> Result<std::optional<Value>> {
     if (filter == nullptr) {
       TRY_ASSIGN(const Text shown, to_repr(runtime, name));
-      return fail(ErrorCode::kInvalidArgument, "no filter named {}", shown.view());
+      return fail(ErrorCode::kInvalidArgument, "no filter named {}", shorten(shown.view()));
     }
     return filter(runtime, item, rest);
   });
@@ -95,7 +97,7 @@ Result<Value> select(Runtime& runtime, const Value& value, const Arguments& argu
   const bool has_test = positional.size() > test_at;
   const Value name = has_test ? positional[test_at] : Value();
   const TestFunction test = name.is_string() ? find_test(name.view()) : nullptr;
-  const Arguments rest = has_test ? behind(arguments, test_at + 1) : Arguments{};
+  TRY_ASSIGN(const Arguments rest, behind(runtime, arguments, test_at + (has_test ? 1 : 0)));
   return iterate(runtime, value, [&](const Value& item) -> Result<std::optional<Value>> {
     Value subject = item;
     if (by_attribute) {
@@ -105,7 +107,7 @@ Result<Value> select(Runtime& runtime, const Value& value, const Arguments& argu
     if (has_test) {
       if (test == nullptr) {
         TRY_ASSIGN(const Text shown, to_repr(runtime, name));
-        return fail(ErrorCode::kInvalidArgument, "no test named {}", shown.view());
+        return fail(ErrorCode::kInvalidArgument, "no test named {}", shorten(shown.view()));
       }
       TRY_ASSIGN(passes, test(runtime, subject, rest));
     }

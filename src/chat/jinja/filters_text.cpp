@@ -32,13 +32,15 @@ Result<Value> string(Runtime& runtime, const Value& value, const Arguments& argu
 }
 
 using Mapping = std::string (*)(std::string_view);
-constexpr size_t kMappingCost = 4;  // of a byte, in bytes walked over: each character is looked up
+constexpr size_t kMappingCost = 4;     // of a byte, in bytes walked over: each character is looked up
+constexpr size_t kMappingGrowth = 16;  // bytes that one may need while the result and a word of it grow
 
 template <Mapping map>
 Result<Value> mapped(Runtime& runtime, const Value& value, const Arguments& arguments) {
   TRY(bind(arguments, "this filter", {}));
   TRY_ASSIGN(const Value text, as_string(runtime, value));
   runtime.charge_bytes(kMappingCost * text.text().size());
+  TRY(runtime.reserve(kMappingGrowth * text.text().size()));
   return runtime.string(text.text().derive(map(text.view())));
 }
 
@@ -90,12 +92,12 @@ Result<Value> replace(Runtime& runtime, const Value& value, const Arguments& arg
 
 Result<Value> join(Runtime& runtime, const Value& value, const Arguments& arguments) {
   TRY_ASSIGN(const Bound bound, bind(arguments, "join", {"d", "attribute"}));
-  Text separator;
+  Text separator(runtime.meter());
   if (bound.has(0)) {
     TRY_ASSIGN(separator, to_str(runtime, *bound[0]));
   }
   TRY_ASSIGN(Cursor cursor, Cursor::over(value));
-  Text joined;
+  Text joined(runtime.meter());
   for (bool first = true;; first = false) {
     TRY_ASSIGN(std::optional<Value> item, cursor.next(runtime));
     if (!item) break;
@@ -104,7 +106,6 @@ Result<Value> join(Runtime& runtime, const Value& value, const Arguments& argume
     }
     if (!first) joined.append(separator);
     TRY(append_str(runtime, joined, *item));
-    TRY(runtime.reserve(joined.size()));
   }
   return runtime.string(std::move(joined));
 }
@@ -130,18 +131,19 @@ Result<Value> indent(Runtime& runtime, const Value& value, const Arguments& argu
     TRY_ASSIGN(const Value spaces, apply(runtime, BinaryOperator::kMultiply, runtime.string(" "), width));
     indentation = spaces.text();
   }
-  Text whole = *text;
+  Text whole(runtime.meter());
+  whole.reserve(text->size() + 1);
+  whole.append(*text);
   whole.append("\n");
-  TRY_ASSIGN(const std::vector<Text> lines, lines_of(runtime, whole, false));
   const bool blank = bound.truthy(2, false);
-  Text indented;
+  Text indented(runtime.meter());
   if (bound.truthy(1, false)) indented.append(indentation);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (i != 0) indented.append("\n");
-    if (i != 0 && (blank || !lines[i].empty())) indented.append(indentation);
-    indented.append(lines[i]);
-    TRY(runtime.reserve(indented.size()));
-  }
+  TRY(for_each_line(whole, false, [&](size_t begin, size_t end) {
+    if (begin != 0) indented.append("\n");
+    if (begin != 0 && (blank || begin != end)) indented.append(indentation);
+    indented.append(whole, begin, end);
+    return runtime.step();
+  }));
   indented.set_markup(text->is_markup());
   return runtime.string(std::move(indented));
 }
@@ -154,10 +156,12 @@ Result<Value> format(Runtime& runtime, const Value& value, const Arguments& argu
   }
   Value values;
   if (arguments.named.empty()) {
+    TRY(runtime.reserve(arguments.positional.size() * sizeof(Value)));
     TRY_ASSIGN(values, runtime.tuple(arguments.positional));
   } else {
     std::vector<Dict::Entry> entries;
-    for (const auto& [name, argument] : arguments.named) entries.emplace_back(runtime.string(name), argument);
+    for (const auto& [name, argument] : arguments.named)
+      TRY(runtime.push(entries, {runtime.string(name), argument}));
     TRY_ASSIGN(values, runtime.dict(std::move(entries)));
   }
   TRY_ASSIGN(Text formatted, format_percent(runtime, text.text(), values));
@@ -176,7 +180,7 @@ Result<Value> escape(Runtime& runtime, const Value& value, const Arguments& argu
   TRY(bind(arguments, "escape", {}));
   TRY_ASSIGN(Text text, to_str(runtime, value));
   text.set_markup(!force && value.is_string() && value.text().is_markup());
-  return runtime.string(escape_html(text));
+  return runtime.string(escape_html(runtime, text));
 }
 
 Result<Value> truncate_text(Runtime& runtime, const Value& value, const Arguments& arguments) {
@@ -227,8 +231,11 @@ Result<Value> count_words(Runtime& runtime, const Value& value, const Arguments&
   return words;
 }
 
+constexpr size_t kQuotedByte = 3;  // "%20"
+
 std::string quote_url(std::string_view text, bool in_query) {
   std::string quoted;
+  quoted.reserve(kQuotedByte * text.size());
   for (const char c : text) {
     const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                        std::string_view("_.-~").find(c) != std::string_view::npos || (c == '/' && !in_query);
@@ -247,28 +254,30 @@ Result<Value> encode_url(Runtime& runtime, const Value& value, const Arguments& 
   TRY(bind(arguments, "urlencode", {}));
   if (value.is_string() || !is_iterable(value)) {
     TRY_ASSIGN(const Text text, to_str(runtime, value));
+    TRY(runtime.reserve(kQuotedByte * text.size()));
     return runtime.string(text.derive(quote_url(text.view(), false)));
   }
-  std::vector<Value> pairs;
+  Collected pairs;
   if (value.is(Kind::kDict)) {
     for (const auto& [key, item] : value.dict().entries()) {
       TRY_ASSIGN(Value pair, runtime.tuple({key, item}));
-      pairs.push_back(std::move(pair));
+      TRY(runtime.push(pairs.items, std::move(pair)));
     }
   } else {
     TRY_ASSIGN(pairs, collect(runtime, value));
   }
-  Text query;
-  for (const Value& pair : pairs) {
-    TRY_ASSIGN(const std::vector<Value> items, collect(runtime, pair));
+  Text query(runtime.meter());
+  for (const Value& pair : pairs.items) {
+    TRY_ASSIGN(const Collected key_and_value, collect(runtime, pair));
+    const auto& items = key_and_value.items;
     if (items.size() != 2) return fail(ErrorCode::kInvalidArgument, "urlencode needs pairs");
     if (!query.empty()) query.append("&");
     for (size_t i = 0; i < 2; ++i) {
       TRY_ASSIGN(const Text text, to_str(runtime, items[i]));
+      TRY(runtime.reserve(kQuotedByte * text.size()));
       query.append(text.derive(quote_url(text.view(), true)));
       if (i == 0) query.append("=");
     }
-    TRY(runtime.reserve(query.size()));
   }
   return runtime.string(std::move(query));
 }
@@ -283,17 +292,24 @@ Result<JsonStyle> json_style(Runtime& runtime, const Bound& bound) {
     } else {
       TRY_ASSIGN(const Integer width, integer_argument(*bound[1]));
       TRY_ASSIGN(const Value spaces, apply(runtime, BinaryOperator::kMultiply, runtime.string(" "), width));
+      TRY(runtime.reserve(spaces.text().size()));
       style.indent = spaces.text().bytes();
     }
     style.item_separator = std::string(",");
+    style.held = Metered(runtime.meter(), style.indent->capacity());
   }
   if (!bound.is_set(2)) return style;
-  TRY_ASSIGN(const std::vector<Value> separators, collect(runtime, *bound[2]));
+  TRY_ASSIGN(const Collected collected, collect(runtime, *bound[2]));
+  const auto& separators = collected.items;
   if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string()) {
     return fail(ErrorCode::kInvalidArgument, "the separators of tojson must be two strings");
   }
+  TRY(runtime.reserve(separators[0].text().size() + separators[1].text().size()));
   style.item_separator = separators[0].text().bytes();
   style.key_separator = separators[1].text().bytes();
+  const size_t indent = style.indent ? style.indent->capacity() : 0;
+  style.held =
+      Metered(runtime.meter(), indent + style.item_separator.capacity() + style.key_separator.capacity());
   return style;
 }
 

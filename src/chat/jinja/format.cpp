@@ -21,7 +21,7 @@ tl::unexpected<Error> incomplete() {
 class PercentFormatter {
  public:
   PercentFormatter(Runtime& runtime, const Text& format, const Value& values)
-      : runtime_(runtime), format_(format), values_(values) {}
+      : runtime_(runtime), format_(format), values_(values), out_(runtime.meter()) {}
 
   Result<Text> run() {
     const std::string_view text = format_.view();
@@ -32,7 +32,6 @@ class PercentFormatter {
       if (percent == text.size()) break;
       TRY(runtime_.step());
       TRY(append_field());
-      TRY(runtime_.reserve(out_.size()));
     }
     const bool one_unused = !values_.is(Kind::kTuple) && !values_.is(Kind::kDict) && !values_.is(Kind::kList);
     const size_t given = values_.is(Kind::kTuple) ? values_.tuple().items.size() : one_unused ? 1 : 0;
@@ -201,11 +200,11 @@ class PercentFormatter {
   }
 
   Result<Text> format_text(const Value& value, FormatSpec spec) {
-    Text text;
+    Text text(runtime_.meter());
     if (spec.type == 's' || spec.type == 'c') {
       TRY(append_str(runtime_, text, value));
       text.set_markup(value.is_string() && value.text().is_markup());
-      if (format_.is_markup()) text = escape_html(text);
+      if (format_.is_markup()) text = escape_html(runtime_, text);
     } else {
       TRY(append_repr(runtime_, text, value));
     }
@@ -229,7 +228,7 @@ class BraceFormatter {
   Result<Text> run(const Text& format, int levels = 2) {
     if (levels < 0) return fail(ErrorCode::kInvalidArgument, "Max string recursion exceeded");
     const std::string_view text = format.view();
-    Text out;
+    Text out(runtime_.meter());
     for (size_t at = 0; at < text.size();) {
       const size_t brace = std::min(text.find_first_of("{}", at), text.size());
       out.append(format, at, brace);
@@ -247,7 +246,6 @@ class BraceFormatter {
       TRY_ASSIGN(const size_t close, find_close(text, at));
       TRY_ASSIGN(const Text field, format_field(format.slice(at, close), levels));
       out.append(field);
-      TRY(runtime_.reserve(out.size()));
       at = close + 1;
     }
     return out;
@@ -278,10 +276,10 @@ class BraceFormatter {
     }
     TRY_ASSIGN(const Text spec, run(field.slice(std::min(at + 1, text.size()), text.size()), levels - 1));
     if (spec.empty() || markup_) {
-      Text plain;
+      Text plain(runtime_.meter());
       TRY(append_str(runtime_, plain, value));
       plain.set_markup(value.is_string() && value.text().is_markup());
-      if (markup_) plain = escape_html(plain);
+      if (markup_) plain = escape_html(runtime_, plain);
       if (spec.empty()) return plain;
       value = runtime_.string(std::move(plain));
     }

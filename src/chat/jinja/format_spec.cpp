@@ -40,20 +40,19 @@ Result<Text> pad(Runtime& runtime, std::string_view lead, const Text& body, cons
   const char align = spec.align != 0 ? spec.align : default_align;
   const size_t length = unicode::count(lead) + unicode::count(body.view());
   const size_t missing = spec.width > length ? spec.width - length : 0;
-  TRY(runtime.reserve(missing * spec.fill.size() + body.size()));
+  const size_t most = lead.size() + body.size() + missing * spec.fill.size();
+  TRY(runtime.reserve(most));
   const size_t left = align == '>' || align == '=' ? missing : align == '^' ? missing / 2 : 0;
+  Text padded(runtime.meter());
+  padded.reserve(most);
   const auto fill = [&](size_t count) {
-    std::string filler;
-    filler.reserve(count * spec.fill.size());
-    for (size_t i = 0; i < count; ++i) filler += spec.fill;
-    return filler;
+    for (size_t i = 0; i < count; ++i) padded.append(spec.fill);
   };
-  Text padded;
   if (align == '=') padded.append(lead);
-  padded.append(fill(left));
+  fill(left);
   if (align != '=') padded.append(lead);
   padded.append(body);
-  padded.append(fill(missing - left));
+  fill(missing - left);
   runtime.charge_bytes(padded.size());
   return padded;
 }
@@ -137,7 +136,8 @@ std::string write_float(double value, const FormatSpec& spec) {
 }
 
 Result<Text> format_float_value(Runtime& runtime, double value, const FormatSpec& spec) {
-  TRY(runtime.reserve(spec.precision.value_or(0) + 400));
+  // The library's buffer grows, and its text is copied out of it.
+  TRY(runtime.reserve(4 * (spec.precision.value_or(0) + 400)));
   std::string digits = write_float(std::fabs(value), spec);
   if (!std::isfinite(value)) {
     digits = std::isnan(value) ? "nan" : "inf";

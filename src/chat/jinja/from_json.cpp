@@ -10,6 +10,7 @@ Result<Value> convert(Runtime& runtime, const nlohmann::ordered_json& json, int 
     return fail(ErrorCode::kInvalidArgument, "JSON of the request is nested deeper than {} levels",
                 limits::kMaxTemplateValueDepth);
   }
+  TRY(runtime.reserve(0));
   switch (json.type()) {
     case nlohmann::ordered_json::value_t::boolean:
       return json.get<bool>();
@@ -23,6 +24,7 @@ Result<Value> convert(Runtime& runtime, const nlohmann::ordered_json& json, int 
       return from_text(runtime, json.get_ref<const std::string&>());
     case nlohmann::ordered_json::value_t::array: {
       std::vector<Value> items;
+      TRY_ASSIGN(const Metered held, runtime.hold(json.size() * sizeof(Value)));
       items.reserve(json.size());
       for (const auto& item : json) {
         TRY_ASSIGN(Value value, convert(runtime, item, levels - 1));
@@ -32,6 +34,7 @@ Result<Value> convert(Runtime& runtime, const nlohmann::ordered_json& json, int 
     }
     case nlohmann::ordered_json::value_t::object: {
       std::vector<Dict::Entry> entries;
+      TRY_ASSIGN(const Metered held, runtime.hold(json.size() * sizeof(Dict::Entry)));
       entries.reserve(json.size());
       for (const auto& [key, item] : json.items()) {
         TRY_ASSIGN(Value name, from_text(runtime, key));
@@ -55,6 +58,7 @@ Result<Value> from_text(Runtime& runtime, const std::string& text) {
   if (!unicode::is_valid(text)) {
     return fail(ErrorCode::kInvalidArgument, "a text of the request is not valid UTF-8");
   }
+  TRY(runtime.reserve(text.size()));
   return runtime.string(Text::content(text));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "chat/jinja/builtins.h"
@@ -30,8 +31,12 @@ class Restore {
 // A macro, or the `caller` of a call block.
 class MacroObject : public Object {
  public:
-  MacroObject(Interpreter& interpreter, const Routine& routine, std::shared_ptr<Activation> outer)
-      : interpreter_(interpreter), routine_(routine), outer_(std::move(outer)) {}
+  MacroObject(Meter* meter, Interpreter& interpreter, const Routine& routine,
+              std::shared_ptr<Activation> outer)
+      : Object(meter, sizeof(MacroObject)),
+        interpreter_(interpreter),
+        routine_(routine),
+        outer_(std::move(outer)) {}
   std::string_view type_name() const override { return "Macro"; }
   Status append_repr(Runtime&, Text& out) const override {
     out.append(routine_.name.empty() ? "<Macro anonymous>" : fmt::format("<Macro {}>", quote(routine_.name)));
@@ -52,11 +57,14 @@ Result<Text> Interpreter::run() {
   frame_ = std::make_shared<Activation>(runtime_.meter(), tree_.slot_count, nullptr);
   runtime_.keep(frame_);
   frame_->is_kept = true;
-  Text text;
+  Text text(runtime_.meter());
   out_ = &text;
   enter(tree_.scope);
   Result<Flow> result = execute(tree_.body);
-  if (result) return text;
+  if (result) {
+    TRY(runtime_.reserve(0));  // nothing has been left out
+    return std::move(text).counted_by(nullptr);
+  }
   if (failed_line_ == 0) return tl::unexpected<Error>(std::move(result).error());
   return fail(result.error().code, "line {}: {}", failed_line_, result.error().message);
 }
@@ -74,7 +82,7 @@ void Interpreter::enter(const Scope& scope) {
       value = variable(load.source);
     } else if (load.kind == Load::Kind::kResolve) {
       const Value* argument = variables_.find(load.name);
-      value = argument != nullptr ? *argument : find_global(load.name);
+      value = argument != nullptr ? *argument : find_global(runtime_, load.name);
     }
     frame_->slot(load.slot) = std::move(value);
   }
@@ -186,7 +194,7 @@ Result<Value> Interpreter::run_recursive_loop(const For& loop, Value iterable, i
   }
   auto activation = std::make_shared<Activation>(runtime_.meter(), loop.slot_count, outer);
   const Restore frame(frame_, std::move(activation));
-  Text text;
+  Text text(runtime_.meter());
   {
     const Restore waiting(outer_output_, outer_output_ + out_->size());
     const Restore out(out_, &text);
@@ -201,8 +209,8 @@ Result<Interpreter::Flow> Interpreter::run_loop(const For& loop, Value iterable,
   std::shared_ptr<LoopObject> object;
   std::optional<LoopItems> items;
   if (loop.loop.slot >= 0) {
-    object = std::make_shared<LoopObject>(*this, loop, std::move(iterable), std::move(cursor), depth,
-                                          std::move(outer));
+    object = std::make_shared<LoopObject>(runtime_.meter(), *this, loop, std::move(iterable),
+                                          std::move(cursor), depth, std::move(outer));
   } else {
     items.emplace(*this, loop, std::move(cursor));
   }
@@ -253,7 +261,7 @@ Status Interpreter::assign(const Target& target, Value value) {
   for (;;) {
     TRY_ASSIGN(std::optional<Value> item, cursor.next(runtime_));
     if (!item) break;
-    items.push_back(*std::move(item));
+    TRY(runtime_.push(items, *std::move(item)));
     if (items.size() > target.parts.size()) {
       return fail(ErrorCode::kInvalidArgument, "too many values to unpack (expected {})",
                   target.parts.size());
@@ -280,7 +288,7 @@ Status Interpreter::execute_set(const Set& statement) {
 
 Result<Interpreter::Flow> Interpreter::execute_set_block(const SetBlock& statement) {
   enter(statement.scope);
-  Text text;
+  Text text(runtime_.meter());
   TRY_ASSIGN(const Flow flow, capture(statement.body, text));
   if (flow != Flow::kNext) return flow;
   Value value;
@@ -297,7 +305,7 @@ Result<Interpreter::Flow> Interpreter::execute_set_block(const SetBlock& stateme
 
 Result<Interpreter::Flow> Interpreter::execute_filter_block(const FilterBlock& statement) {
   enter(statement.scope);
-  Text text;
+  Text text(runtime_.meter());
   TRY_ASSIGN(const Flow flow, capture(statement.body, text));
   if (flow != Flow::kNext) return flow;
   const Restore block(block_text_, static_cast<const Text*>(&text));
@@ -308,6 +316,8 @@ Result<Interpreter::Flow> Interpreter::execute_filter_block(const FilterBlock& s
 
 Result<Interpreter::Flow> Interpreter::execute_with(const With& statement) {
   std::vector<Value> values;
+  TRY_ASSIGN(const Metered held, runtime_.hold(statement.variables.size() * sizeof(Value)));
+  values.reserve(statement.variables.size());
   for (const auto& [target, expression] : statement.variables) {
     TRY_ASSIGN(Value value, evaluate(*expression));
     values.push_back(std::move(value));
@@ -324,7 +334,7 @@ Value Interpreter::make_macro(const Routine& routine) {
     runtime_.keep(frame_);
     frame_->is_kept = true;
   }
-  return ObjectRef(std::make_shared<MacroObject>(*this, routine, frame_));
+  return ObjectRef(std::make_shared<MacroObject>(runtime_.meter(), *this, routine, frame_));
 }
 
 Status Interpreter::execute_call_block(const CallBlock& statement) {
@@ -339,8 +349,12 @@ Status Interpreter::execute_call_block(const CallBlock& statement) {
 Result<Arguments> Interpreter::bind_parameters(const Routine& routine, const Arguments& arguments) {
   const size_t count = routine.parameters.size();
   Arguments bound;
+  const size_t values = std::max(count, arguments.positional.size());
+  TRY(runtime_.reserve(values * sizeof(Value) + arguments.named.size() * sizeof(arguments.named[0])));
+  bound.positional.reserve(values);
   bound.positional.resize(count);
   bound.named = arguments.named;
+  bound.recount(runtime_.meter());
   runtime_.charge(count * (1 + arguments.named.size()) / 8);
   TRY(runtime_.step());
   const auto take_named = [&bound](std::string_view name) -> std::optional<Value> {
@@ -362,7 +376,7 @@ Result<Arguments> Interpreter::bind_parameters(const Routine& routine, const Arg
   if (routine.caller.slot >= 0) {
     std::optional<Value> caller = take_named("caller");
     frame_->slot(routine.caller.slot) =
-        caller && !caller->is_none() ? *std::move(caller) : Runtime::undefined("No caller defined");
+        caller && !caller->is_none() ? *std::move(caller) : runtime_.undefined("No caller defined");
   }
   for (size_t i = count; i < arguments.positional.size(); ++i)
     bound.positional.push_back(arguments.positional[i]);
@@ -378,13 +392,15 @@ Result<Value> Interpreter::call_routine(const Routine& routine, std::shared_ptr<
   const size_t count = routine.parameters.size();
   if (routine.keywords.slot >= 0) {
     std::vector<Dict::Entry> entries;
-    for (auto& [name, value] : bound.named) entries.emplace_back(runtime_.string(name), std::move(value));
+    for (auto& [name, value] : bound.named)
+      TRY(runtime_.push(entries, {runtime_.string(name), std::move(value)}));
     TRY_ASSIGN(frame_->slot(routine.keywords.slot), runtime_.dict(std::move(entries)));
   } else if (!bound.named.empty()) {
     return fail(ErrorCode::kInvalidArgument, "macro {} takes no keyword argument {}", quote(routine.name),
                 quote(bound.named[0].first));
   }
   if (routine.varargs.slot >= 0) {
+    TRY(runtime_.reserve(bound.positional.size() * sizeof(Value)));
     std::vector<Value> rest(bound.positional.begin() + static_cast<std::ptrdiff_t>(count),
                             bound.positional.end());
     TRY_ASSIGN(frame_->slot(routine.varargs.slot), runtime_.tuple(std::move(rest)));
@@ -403,11 +419,11 @@ Result<Value> Interpreter::call_routine(const Routine& routine, std::shared_ptr<
     if (i >= first_default) {
       TRY_ASSIGN(value, evaluate(*routine.defaults[i - first_default]));
     } else {
-      value = Runtime::undefined(fmt::format("parameter {} was not provided", quote(routine.parameters[i])));
+      value = runtime_.undefined(fmt::format("parameter {} was not provided", quote(routine.parameters[i])));
     }
     frame_->slot(routine.parameter_variables[i].slot) = std::move(value);
   }
-  Text text;
+  Text text(runtime_.meter());
   TRY(capture(routine.body, text));
   return runtime_.string(std::move(text));
 }

@@ -15,7 +15,7 @@ namespace tempo9::chat::jinja {
 class Activation : public Clearable, Metered {
  public:
   Activation(Meter* meter, int slots, std::shared_ptr<Activation> outer)
-      : Metered(meter, static_cast<size_t>(slots) * sizeof(Value) + sizeof(Activation)),
+      : Metered(meter, static_cast<size_t>(slots) * sizeof(Value) + sizeof(Activation) + 2 * kOverhead),
         slots_(static_cast<size_t>(slots)),
         outer_(std::move(outer)) {}
   Value& slot(int index) { return slots_[static_cast<size_t>(index)]; }
@@ -77,6 +77,7 @@ class Interpreter {
   Result<Value> evaluate_filter(const Filter& filter);
   Result<Value> evaluate_test(const Test& test);
   Result<Arguments> evaluate_arguments(const ArgumentList& list);
+  Status append_named(Arguments& arguments, const Value& more);
 
   Value& variable(const Variable& variable);
   void enter(const Scope& scope);
@@ -114,8 +115,8 @@ class LoopItems {
 // The special variable `loop`.
 class LoopObject : public Object, public std::enable_shared_from_this<LoopObject> {
  public:
-  LoopObject(Interpreter& interpreter, const For& loop, Value iterable, Cursor cursor, int depth,
-             std::shared_ptr<Activation> outer);
+  LoopObject(Meter* meter, Interpreter& interpreter, const For& loop, Value iterable, Cursor cursor,
+             int depth, std::shared_ptr<Activation> outer);
   // False at the end; otherwise `current` is the next item.
   Result<bool> advance();
   const Value& current() const { return current_; }
@@ -131,6 +132,7 @@ class LoopObject : public Object, public std::enable_shared_from_this<LoopObject
  private:
   Result<Integer> length();
   Result<const std::optional<Value>*> peek();
+  void recount_items();
   Interpreter& interpreter_;
   const For& loop_;
   Value iterable_;

@@ -74,20 +74,24 @@ Result<std::optional<Value>> Cursor::next(Runtime& runtime) {
   }
 }
 
-Result<std::vector<Value>> collect(Runtime& runtime, const Value& iterable) {
+Result<Collected> collect(Runtime& runtime, const Value& iterable) {
   TRY_ASSIGN(Cursor cursor, Cursor::over(iterable));
   std::vector<Value> items;
   for (;;) {
     TRY_ASSIGN(std::optional<Value> item, cursor.next(runtime));
-    if (!item) return items;
-    items.push_back(*std::move(item));
-    TRY(runtime.reserve(items.size() * sizeof(Value)));
+    if (!item) break;
+    TRY(runtime.push(items, *std::move(item)));
   }
+  const size_t bytes = items.capacity() * sizeof(Value);
+  return Collected{std::move(items), Metered(runtime.meter(), bytes)};
 }
 
 Iterator::Iterator(Meter* meter, std::vector<Value> items, std::string_view type_name,
                    std::optional<Error> failure)
-    : items_(meter, std::move(items)), type_name_(type_name), failure_(std::move(failure)) {}
+    : Object(meter, sizeof(Iterator) + (failure ? failure->message.capacity() : 0)),
+      items_(meter, std::move(items)),
+      type_name_(type_name),
+      failure_(std::move(failure)) {}
 
 Result<std::optional<Value>> Iterator::next(Runtime&) {
   if (at_ < items_.items.size()) return items_.items[at_++];

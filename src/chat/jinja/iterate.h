@@ -27,7 +27,11 @@ class Cursor {
 };
 
 // All items. An iterator is used up.
-Result<std::vector<Value>> collect(Runtime& runtime, const Value& iterable);
+struct Collected {
+  std::vector<Value> items;
+  Metered held;  // what the vector takes up
+};
+Result<Collected> collect(Runtime& runtime, const Value& iterable);
 
 // Items computed beforehand and read once, as Python's generators are: what went wrong while computing is
 // reported only to a reader that gets there.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "chat/jinja/number.h"
 #include "chat/jinja/operators.h"
@@ -16,7 +17,11 @@ void append_code_unit(std::string& out, uint32_t unit) {
   out += fmt::format("\\u{:04x}", unit);
 }
 
-void append_escaped(std::string& out, std::string_view text, bool ascii_only) {
+// Gives the escaped text to take(std::string) in pieces, so that it is never held twice.
+template <class Take>
+void escape(std::string_view text, bool ascii_only, const Take& take) {
+  constexpr size_t kPiece = 4096;
+  std::string out;
   for (size_t at = 0; at < text.size();) {
     const unicode::Character character = unicode::decode(text, at);
     const char32_t value = character.value;
@@ -41,7 +46,9 @@ void append_escaped(std::string& out, std::string_view text, bool ascii_only) {
       out += text.substr(at, character.length);
     }
     at += character.length;
+    if (out.size() >= kPiece) take(std::exchange(out, {}));
   }
+  take(std::move(out));
 }
 
 std::string float_text(double value) {
@@ -52,10 +59,11 @@ std::string float_text(double value) {
 
 class Writer {
  public:
-  Writer(Runtime& runtime, const JsonStyle& style) : runtime_(runtime), style_(style) {}
+  Writer(Runtime& runtime, const JsonStyle& style)
+      : runtime_(runtime), style_(style), out_(runtime.meter()) {}
 
   Status write(const Value& value) {
-    TRY(runtime_.reserve(out_.size()));
+    TRY(runtime_.reserve(0));
     switch (value.kind()) {
       case Kind::kNone:
         out_.append("null");
@@ -87,10 +95,9 @@ class Writer {
 
  private:
   void write_string(const Text& text) {
-    std::string escaped;
-    append_escaped(escaped, text.view(), style_.ascii_only);
     out_.append("\"");
-    out_.append(text.derive(std::move(escaped)));
+    escape(text.view(), style_.ascii_only,
+           [&](std::string piece) { out_.append(text.derive(std::move(piece))); });
     out_.append("\"");
   }
 
@@ -117,7 +124,9 @@ class Writer {
   Status write_dict(const Dict& dict) {
     const std::vector<Dict::Entry>* entries = &dict.entries();
     std::vector<Dict::Entry> sorted;
+    Metered held;
     if (style_.sort_keys) {
+      TRY_ASSIGN(held, runtime_.hold(2 * dict.size() * sizeof(Dict::Entry)));  // and while it is sorted
       sorted = dict.entries();
       TRY(sort_values(runtime_, sorted,
                       [](const Dict::Entry& entry) -> const Value& { return entry.first; }));

@@ -14,6 +14,7 @@ struct JsonStyle {
   std::string item_separator = ", ";
   std::string key_separator = ": ";
   bool sort_keys = false;
+  Metered held = {};  // what the texts take up
 };
 
 Result<Text> write_json(Runtime& runtime, const Value& value, const JsonStyle& style);

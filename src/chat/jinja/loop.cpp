@@ -12,7 +12,8 @@ namespace {
 // `loop.cycle` and `loop.changed`.
 class LoopMethod : public Object {
  public:
-  LoopMethod(std::shared_ptr<LoopObject> loop, bool is_cycle) : loop_(std::move(loop)), is_cycle_(is_cycle) {}
+  LoopMethod(Meter* meter, std::shared_ptr<LoopObject> loop, bool is_cycle)
+      : Object(meter, sizeof(LoopMethod)), loop_(std::move(loop)), is_cycle_(is_cycle) {}
   std::string_view type_name() const override { return "method"; }
   bool is_callable() const override { return true; }
   int depth() const override { return loop_->depth() + 1; }
@@ -44,9 +45,10 @@ Result<std::optional<Value>> LoopItems::next() {
   }
 }
 
-LoopObject::LoopObject(Interpreter& interpreter, const For& loop, Value iterable, Cursor cursor, int depth,
-                       std::shared_ptr<Activation> outer)
-    : interpreter_(interpreter),
+LoopObject::LoopObject(Meter* meter, Interpreter& interpreter, const For& loop, Value iterable, Cursor cursor,
+                       int depth, std::shared_ptr<Activation> outer)
+    : Object(meter, sizeof(LoopObject)),
+      interpreter_(interpreter),
       loop_(loop),
       iterable_(std::move(iterable)),
       items_(interpreter, loop, std::move(cursor)),
@@ -85,14 +87,15 @@ Result<Integer> LoopObject::length() {
   while (!drained_) {
     TRY_ASSIGN(std::optional<Value> item, items_.next());
     drained_ = !item.has_value();
-    if (item) buffered_.push_back(*std::move(item));
+    if (item) TRY(interpreter_.runtime_.push(buffered_, *std::move(item)));
   }
+  recount_items();
   std::ranges::reverse(buffered_);
   length_ = static_cast<Integer>(buffered_.size()) + index0_ + 1 + Integer{next_.has_value()};
   return *length_;
 }
 
-Result<std::optional<Value>> LoopObject::attribute(Runtime&, std::string_view name) {
+Result<std::optional<Value>> LoopObject::attribute(Runtime& runtime, std::string_view name) {
   if (name == "index") return index0_ + 1;
   if (name == "index0") return index0_;
   if (name == "first") return index0_ == 0;
@@ -101,23 +104,30 @@ Result<std::optional<Value>> LoopObject::attribute(Runtime&, std::string_view na
   if (name == "last" || name == "nextitem") {
     TRY_ASSIGN(const std::optional<Value>* next, peek());
     if (name == "last") return !next->has_value();
-    return next->has_value() ? **next : Runtime::undefined("there is no next item");
+    return next->has_value() ? **next : runtime.undefined("there is no next item");
   }
-  if (name == "previtem") return index0_ == 0 ? Runtime::undefined("there is no previous item") : previous_;
+  if (name == "previtem") return index0_ == 0 ? runtime.undefined("there is no previous item") : previous_;
   if (name == "length" || name == "revindex" || name == "revindex0") {
     TRY_ASSIGN(const Integer total, length());
     if (name == "length") return total;
     return total - index0_ - Integer{name == "revindex0"};
   }
   if (name == "cycle" || name == "changed") {
-    return ObjectRef(std::make_shared<LoopMethod>(shared_from_this(), name == "cycle"));
+    return ObjectRef(std::make_shared<LoopMethod>(runtime.meter(), shared_from_this(), name == "cycle"));
   }
   return std::nullopt;
 }
 
+void LoopObject::recount_items() {
+  const size_t remembered = last_changed_ ? last_changed_->capacity() : 0;
+  recount(sizeof(LoopObject) + (buffered_.capacity() + remembered) * sizeof(Value));
+}
+
 Result<bool> LoopObject::has_changed(const Arguments& arguments) {
   if (last_changed_ && std::ranges::equal(*last_changed_, arguments.positional, jinja::equals)) return false;
+  TRY(interpreter_.runtime_.reserve(arguments.positional.size() * sizeof(Value)));
   last_changed_ = arguments.positional;
+  recount_items();
   return true;
 }
 

@@ -1,16 +1,24 @@
 #include "chat/jinja/markup.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace tempo9::chat::jinja {
 
-Text escape_html(const Text& text) {
+Text escape_html(Runtime& runtime, const Text& text) {
   if (text.is_markup()) return text;
-  Text result;
-  if (text.view().find_first_of("&<>'\"") == std::string_view::npos) {
+  constexpr std::string_view kEscaped = "&<>'\"";
+  constexpr size_t kLongest = 5;  // of what stands for one of them
+  Text result(runtime.meter());
+  const auto count = static_cast<size_t>(
+      std::ranges::count_if(text.view(), [&](char c) { return kEscaped.find(c) != kEscaped.npos; }));
+  const size_t most = text.size() + (kLongest - 1) * count;
+  if (count == 0) {
     result = text;
-  } else {
+  } else if (runtime.meter()->allow(most)) {
     std::string escaped;
+    escaped.reserve(most);
     for (const char c : text.view()) {
       switch (c) {
         case '&':
@@ -32,7 +40,7 @@ Text escape_html(const Text& text) {
           escaped += c;
       }
     }
-    result = text.derive(std::move(escaped));
+    result = text.derive(std::move(escaped)).counted_by(runtime.meter());
   }
   result.set_markup(true);
   return result;

@@ -36,7 +36,8 @@ const MethodMap* methods_of(Kind kind) {
 
 class BoundMethod : public Object {
  public:
-  BoundMethod(Value self, const Method& method) : self_(std::move(self)), method_(method) {}
+  BoundMethod(Meter* meter, Value self, const Method& method)
+      : Object(meter, sizeof(BoundMethod)), self_(std::move(self)), method_(method) {}
   std::string_view type_name() const override { return "builtin_function_or_method"; }
   Status append_repr(Runtime&, Text& out) const override {
     out.append(fmt::format("<built-in method {} of {} object>", method_.name, self_.type_name()));
@@ -67,8 +68,8 @@ const Method* find_method(const Value& value, std::string_view name) {
   return found == methods->end() ? nullptr : found->second;
 }
 
-Value bind_method(const Value& self, const Method& method) {
-  return ObjectRef(std::make_shared<BoundMethod>(self, method));
+Value bind_method(Runtime& runtime, const Value& self, const Method& method) {
+  return ObjectRef(std::make_shared<BoundMethod>(runtime.meter(), self, method));
 }
 
 }  // namespace tempo9::chat::jinja

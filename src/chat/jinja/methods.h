@@ -17,7 +17,7 @@ struct Method {
 // Null if the value's type has no such method.
 const Method* find_method(const Value& value, std::string_view name);
 // The method as a value that can be called.
-Value bind_method(const Value& self, const Method& method);
+Value bind_method(Runtime& runtime, const Value& self, const Method& method);
 
 // One table a file.
 std::span<const Method> string_methods();

@@ -121,19 +121,24 @@ Result<Value> apply_floats(BinaryOperator op, double left, double right) {
 }
 
 Result<Value> join_strings(Runtime& runtime, const Text& left, const Text& right) {
-  TRY(runtime.reserve(left.size() + right.size()));
   const bool markup = left.is_markup() || right.is_markup();
-  Text joined;
+  Text joined(runtime.meter());
   joined.reserve(left.size() + right.size());
-  joined.append(markup ? escape_html(left) : left);
-  joined.append(markup ? escape_html(right) : right);
+  for (const Text* text : {&left, &right}) {
+    if (markup)
+      joined.append(escape_html(runtime, *text));
+    else
+      joined.append(*text);
+  }
   joined.set_markup(markup);
   return runtime.string(std::move(joined));
 }
 
 Result<Value> join_items(Runtime& runtime, const Value& left, const Value& right) {
   TRY(runtime.reserve((left.items().size() + right.items().size()) * sizeof(Value)));
-  std::vector<Value> items = left.items();
+  std::vector<Value> items;
+  items.reserve(left.items().size() + right.items().size());
+  items.insert(items.end(), left.items().begin(), left.items().end());
   items.insert(items.end(), right.items().begin(), right.items().end());
   return left.is(Kind::kList) ? runtime.list(std::move(items)) : runtime.tuple(std::move(items));
 }
@@ -152,6 +157,7 @@ Result<Value> repeat(Runtime& runtime, const Value& sequence, Integer times) {
     return runtime.string(std::move(repeated));
   }
   std::vector<Value> items;
+  items.reserve(sequence.items().size() * static_cast<size_t>(times));
   for (Integer i = 0; i < times; ++i) {
     items.insert(items.end(), sequence.items().begin(), sequence.items().end());
   }

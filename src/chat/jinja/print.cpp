@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "chat/jinja/number.h"
 #include "chat/jinja/unicode.h"
 
 namespace tempo9::chat::jinja {
 namespace {
 
-void append_escaped(std::string& out, std::string_view text, char quote_mark) {
+// Gives the escaped text to take(std::string) in pieces, so that it is never held twice.
+template <class Take>
+void escape(std::string_view text, char quote_mark, const Take& take) {
+  constexpr size_t kPiece = 4096;
+  std::string out;
   for (size_t at = 0; at < text.size();) {
     const unicode::Character character = unicode::decode(text, at);
     const char32_t value = character.value;
@@ -30,7 +36,9 @@ void append_escaped(std::string& out, std::string_view text, char quote_mark) {
       out += fmt::format("\\U{:08x}", static_cast<uint32_t>(value));
     }
     at += character.length;
+    if (out.size() >= kPiece) take(std::exchange(out, {}));
   }
+  take(std::move(out));
 }
 
 char quote_mark_for(std::string_view text) {
@@ -59,12 +67,10 @@ Status append_dict(Runtime& runtime, Text& out, const Dict& dict) {
 
 void append_string(Text& out, const Text& text) {
   const char mark = quote_mark_for(text.view());
-  std::string escaped;
-  append_escaped(escaped, text.view(), mark);
   const std::string_view quote_text(&mark, 1);
   if (text.is_markup()) out.append("Markup(");
   out.append(quote_text);
-  out.append(text.derive(std::move(escaped)));
+  escape(text.view(), mark, [&](std::string piece) { out.append(text.derive(std::move(piece))); });
   out.append(quote_text);
   if (text.is_markup()) out.append(")");
 }
@@ -72,7 +78,7 @@ void append_string(Text& out, const Text& text) {
 }  // namespace
 
 Status append_repr(Runtime& runtime, Text& out, const Value& value) {
-  TRY(runtime.reserve(out.size()));
+  TRY(runtime.reserve(0));
   switch (value.kind()) {
     case Kind::kUndefined:
       out.append("Undefined");
@@ -124,22 +130,29 @@ Status append_str(Runtime& runtime, Text& out, const Value& value) {
 }
 
 Result<Text> to_str(Runtime& runtime, const Value& value) {
-  Text text;
+  Text text(runtime.meter());
   TRY(append_str(runtime, text, value));
   return text;
 }
 
 Result<Text> to_repr(Runtime& runtime, const Value& value) {
-  Text text;
+  Text text(runtime.meter());
   TRY(append_repr(runtime, text, value));
   runtime.charge_bytes(text.size());
   return text;
 }
 
+std::string shorten(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (text[most] & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "…";
+}
+
 std::string quote(std::string_view text) {
-  const char mark = quote_mark_for(text);
+  const std::string shown = shorten(text);
+  const char mark = quote_mark_for(shown);
   std::string quoted(1, mark);
-  append_escaped(quoted, text, mark);
+  escape(shown, mark, [&quoted](const std::string& piece) { quoted += piece; });
   quoted.push_back(mark);
   return quoted;
 }

@@ -14,7 +14,10 @@ Status append_repr(Runtime& runtime, Text& out, const Value& value);
 Result<Text> to_str(Runtime& runtime, const Value& value);
 Result<Text> to_repr(Runtime& runtime, const Value& value);
 
-// A string between quotes, escaped as Python does.
+// The beginning, with … where it is not all: messages stay short, whatever they quote.
+constexpr size_t kMaxQuotedBytes = 200;
+std::string shorten(std::string_view text, size_t most = kMaxQuotedBytes);
+// A name or the like between quotes, escaped as Python does, and shortened.
 std::string quote(std::string_view text);
 
 }  // namespace tempo9::chat::jinja

@@ -14,11 +14,16 @@ Status Runtime::step() {
 }
 
 Status Runtime::reserve(size_t bytes) {
-  if (bytes > limits::kMaxTemplateMemoryBytes || meter_.live() > limits::kMaxTemplateMemoryBytes - bytes) {
+  if (!meter_.allow(bytes)) {
     return fail(ErrorCode::kInvalidArgument, "the template needs more than {} bytes of memory",
-                limits::kMaxTemplateMemoryBytes);
+                meter_.limit());
   }
   return {};
+}
+
+Result<Metered> Runtime::hold(size_t bytes) {
+  TRY(reserve(bytes));
+  return Metered(&meter_, bytes);
 }
 
 Value Runtime::string(Text text) {
@@ -26,14 +31,14 @@ Value Runtime::string(Text text) {
   return StringRef(std::make_shared<const String>(&meter_, std::move(text)));
 }
 
-Result<Value> Runtime::check_size(Value value) {
+Result<Value> Runtime::check_size(Value value) const {
   if (value.depth() > limits::kMaxTemplateValueDepth) {
     return fail(ErrorCode::kInvalidArgument, "a value of the template is nested deeper than {} levels",
                 limits::kMaxTemplateValueDepth);
   }
-  if (value.weight() > limits::kMaxTemplateMemoryBytes) {
+  if (value.weight() > meter_.limit()) {
     return fail(ErrorCode::kInvalidArgument, "a value of the template is larger than {} bytes",
-                limits::kMaxTemplateMemoryBytes);
+                meter_.limit());
   }
   return value;
 }
@@ -62,7 +67,7 @@ Result<Value> Runtime::dict(std::vector<Dict::Entry> entries) {
 }
 
 Value Runtime::undefined(std::string reason) {
-  return Undefined{std::make_shared<const std::string>(std::move(reason))};
+  return Undefined{std::make_shared<const Reason>(&meter_, std::move(reason))};
 }
 
 }  // namespace tempo9::chat::jinja

@@ -14,11 +14,14 @@ namespace {
 
 using Mapping = std::string (*)(std::string_view);
 constexpr size_t kMappingCost = 4;  // of a byte, in bytes walked over: each character is looked up
+constexpr size_t kMappingGrowth =
+    8;  // bytes that one may need while the result, up to three times as long, grows
 
 template <Mapping map>
 Result<Value> mapped(Runtime& runtime, const Value& self, const Arguments& arguments) {
   TRY(bind(arguments, "this method", {}));
   runtime.charge_bytes(kMappingCost * self.text().size());
+  TRY(runtime.reserve(kMappingGrowth * self.text().size()));
   return runtime.string(self.text().derive(map(self.view())));
 }
 
@@ -92,14 +95,14 @@ Result<Value> replace(Runtime& runtime, const Value& self, const Arguments& argu
     TRY_ASSIGN(count, integer_argument(*bound[2]));
   }
   if (!self.text().is_markup()) return replace_text(runtime, self.text(), *old, *fresh, count);
-  return replace_text(runtime, self.text(), escape_html(*old), escape_html(*fresh), count);
+  return replace_text(runtime, self.text(), escape_html(runtime, *old), escape_html(runtime, *fresh), count);
 }
 
 Result<Value> join(Runtime& runtime, const Value& self, const Arguments& arguments) {
   TRY_ASSIGN(const Bound bound, bind(arguments, "join", {""}, 1));
   TRY_ASSIGN(Cursor cursor, Cursor::over(*bound[0]));
   const bool markup = self.text().is_markup();
-  Text joined;
+  Text joined(runtime.meter());
   for (size_t i = 0;; ++i) {
     TRY_ASSIGN(const std::optional<Value> item, cursor.next(runtime));
     if (!item) break;
@@ -108,8 +111,10 @@ Result<Value> join(Runtime& runtime, const Value& self, const Arguments& argumen
                   item->type_name());
     }
     if (i != 0) joined.append(self.text());
-    joined.append(markup ? escape_html(item->text()) : item->text());
-    TRY(runtime.reserve(joined.size()));
+    if (markup)
+      joined.append(escape_html(runtime, item->text()));
+    else
+      joined.append(item->text());
   }
   joined.set_markup(markup);
   return runtime.string(std::move(joined));
@@ -186,9 +191,12 @@ Result<Value> fill_with_zeros(Runtime& runtime, const Value& self, const Argumen
   const Text& text = self.text();
   const bool has_sign = text.view().starts_with('-') || text.view().starts_with('+');
   TRY_ASSIGN(const size_t missing, missing_width(runtime, text, width));
-  Text filled = text.slice(0, has_sign ? 1 : 0);
-  filled.append(std::string(missing, '0'));
+  Text filled(runtime.meter());
+  filled.reserve(text.size() + missing);
+  filled.append(text, 0, has_sign ? 1 : 0);
+  filled.append(Text("0").repeat(missing));
   filled.append(text, has_sign ? 1 : 0, text.size());
+  filled.set_markup(text.is_markup());
   return runtime.string(std::move(filled));
 }
 

@@ -21,7 +21,7 @@ class Pieces {
  public:
   Pieces(Runtime& runtime, const Text& text) : runtime_(runtime), text_(text) {}
   Status add(size_t begin, size_t end) {
-    items_.push_back(runtime_.string(text_.slice(begin, end)));
+    TRY(runtime_.push(items_, runtime_.string(text_.slice(begin, end))));
     return runtime_.step();
   }
   Result<Value> take(bool reversed) {
@@ -87,6 +87,7 @@ Result<Value> split_at(Runtime& runtime, const Text& text, std::string_view sepa
 }
 
 Result<Value> split_back_at(Runtime& runtime, const Text& text, std::string_view separator, Integer limit) {
+  TRY_ASSIGN(const Metered held, runtime.hold(text.size() + separator.size()));
   const std::string reversed(text.view().rbegin(), text.view().rend());
   const std::string needle(separator.rbegin(), separator.rend());
   Pieces pieces(runtime, text);
@@ -103,6 +104,7 @@ Result<Value> split_back_at(Runtime& runtime, const Text& text, std::string_view
 
 std::vector<char32_t> sorted_characters(Runtime& runtime, std::string_view text) {
   std::vector<char32_t> set;
+  set.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const unicode::Character character = unicode::decode(text, at);
     set.push_back(character.value);
@@ -115,9 +117,11 @@ std::vector<char32_t> sorted_characters(Runtime& runtime, std::string_view text)
 
 }  // namespace
 
-Value strip_text(Runtime& runtime, const Value& value, const Text* characters, bool left, bool right) {
+Result<Value> strip_text(Runtime& runtime, const Value& value, const Text* characters, bool left,
+                         bool right) {
   const std::string_view text = value.view();
   std::vector<char32_t> set;
+  if (characters != nullptr) TRY(runtime.reserve(characters->size() * sizeof(set[0])));
   if (characters != nullptr) set = sorted_characters(runtime, characters->view());
   const auto goes = [&](const unicode::Character& character) {
     return characters == nullptr ? unicode::is_space(character.value)
@@ -141,7 +145,7 @@ Value strip_text(Runtime& runtime, const Value& value, const Text* characters, b
 
 Result<Value> replace_text(Runtime& runtime, const Text& text, const Text& old, const Text& fresh,
                            Integer count) {
-  Text replaced;
+  Text replaced(runtime.meter());
   replaced.set_markup(text.is_markup());
   size_t at = 0;
   // An empty `old` stands in front of every character and at the end.
@@ -152,7 +156,6 @@ Result<Value> replace_text(Runtime& runtime, const Text& text, const Text& old, 
     replaced.append(text, at, found);
     replaced.append(fresh);
     TRY(runtime.step());
-    TRY(runtime.reserve(replaced.size()));
     at = found + old.size();
     from = at;
     if (old.empty())
@@ -162,8 +165,7 @@ Result<Value> replace_text(Runtime& runtime, const Text& text, const Text& old, 
   return runtime.string(std::move(replaced));
 }
 
-Result<std::vector<Text>> lines_of(Runtime& runtime, const Text& text, bool keep_ends) {
-  std::vector<Text> lines;
+Status for_each_line(const Text& text, bool keep_ends, const std::function<Status(size_t, size_t)>& take) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = begin, next = begin;
     while (next == end && end < text.size()) {
@@ -175,12 +177,10 @@ Result<std::vector<Text>> lines_of(Runtime& runtime, const Text& text, bool keep
         ++next;
       }
     }
-    lines.push_back(text.slice(begin, keep_ends ? next : end));
-    TRY(runtime.step());
-    TRY(runtime.reserve(lines.size() * sizeof(Text)));
+    TRY(take(begin, keep_ends ? next : end));
     begin = next;
   }
-  return lines;
+  return {};
 }
 
 Result<size_t> missing_width(Runtime& runtime, const Text& text, Integer width) {
@@ -188,7 +188,7 @@ Result<size_t> missing_width(Runtime& runtime, const Text& text, Integer width) 
   runtime.charge_bytes(text.size());
   if (width <= size) return 0;
   const Integer missing = std::min(width - size, Integer{limits::kMaxTemplateMemoryBytes} + 1);
-  TRY(runtime.reserve(static_cast<size_t>(missing)));
+  TRY(runtime.reserve(2 * static_cast<size_t>(missing)));
   return static_cast<size_t>(missing);
 }
 
@@ -196,11 +196,13 @@ Result<Value> justify_text(Runtime& runtime, const Value& value, Integer width, 
                            char align) {
   TRY_ASSIGN(const size_t missing, missing_width(runtime, value.text(), width));
   if (missing == 0) return value;
-  TRY(runtime.reserve(missing * fill.size()));
+  // For the filling and for the whole.
+  TRY(runtime.reserve(value.text().size() + 2 * missing * fill.size()));
   // Of an odd number of spaces str.center puts the larger half to the left if the width is odd.
   const bool odd = (missing & 1) != 0 && (width & 1) != 0;
   const size_t left = align == '>' ? missing : align == '<' ? 0 : missing / 2 + (odd ? 1 : 0);
-  Text justified;
+  Text justified(runtime.meter());
+  justified.reserve(value.text().size() + missing * fill.size());
   justified.append(fill.repeat(left));
   justified.append(value.text());
   justified.append(fill.repeat(missing - left));
@@ -221,6 +223,7 @@ bool is_case(std::string_view text, bool (*wanted)(char32_t), bool (*unwanted)(c
 
 Result<SearchWindow> search_window(Runtime& runtime, const Text& text, const Value* start, const Value* end) {
   runtime.charge_bytes(text.size());
+  TRY(runtime.reserve(2 * text.size()));  // what find_last may need
   SearchWindow window{text.view()};
   const bool bounded = (start != nullptr && !start->is_none()) || (end != nullptr && !end->is_none());
   if (!bounded) return window;
@@ -258,6 +261,7 @@ Result<Value> partition(Runtime& runtime, const Value& self, const Arguments& ar
   if (separator->empty()) return fail(ErrorCode::kInvalidArgument, "empty separator");
   const Text& text = self.text();
   runtime.charge_bytes(text.size());
+  TRY(runtime.reserve(2 * text.size()));
   const size_t found =
       last ? find_last(text.view(), separator->view()) : find_text(text.view(), separator->view(), 0);
   if (found == kNotFound) {
@@ -293,13 +297,10 @@ template Result<Value> split<true>(Runtime&, const Value&, const Arguments&);
 
 Result<Value> split_lines(Runtime& runtime, const Value& self, const Arguments& arguments) {
   TRY_ASSIGN(const Bound bound, bind(arguments, "splitlines", {"keepends"}));
-  TRY_ASSIGN(std::vector<Text> lines, lines_of(runtime, self.text(), bound.truthy(0, false)));
-  std::vector<Value> items;
-  for (Text& line : lines) {
-    TRY(runtime.step());
-    items.push_back(runtime.string(std::move(line)));
-  }
-  return runtime.list(std::move(items));
+  Pieces lines(runtime, self.text());
+  TRY(for_each_line(self.text(), bound.truthy(0, false),
+                    [&lines](size_t begin, size_t end) { return lines.add(begin, end); }));
+  return lines.take(false);
 }
 
 Result<Value> expand_tabs(Runtime& runtime, const Value& self, const Arguments& arguments) {
@@ -308,9 +309,9 @@ Result<Value> expand_tabs(Runtime& runtime, const Value& self, const Arguments& 
   if (bound.has(0)) {
     TRY_ASSIGN(tab, integer_argument(*bound[0]));
   }
-  TRY(runtime.reserve(static_cast<size_t>(std::clamp(tab, Integer{0}, Integer{1} << 40))));
+  TRY(runtime.reserve(2 * static_cast<size_t>(std::clamp(tab, Integer{0}, Integer{1} << 40))));
   const Text& text = self.text();
-  Text expanded;
+  Text expanded(runtime.meter());
   Integer column = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t length = unicode::decode(text.view(), at).length;
@@ -318,7 +319,7 @@ Result<Value> expand_tabs(Runtime& runtime, const Value& self, const Arguments& 
     if (c == '\t') {
       const Integer spaces = tab > 0 ? tab - column % tab : 0;
       column += spaces;
-      TRY(runtime.reserve(expanded.size() + static_cast<size_t>(spaces)));
+      TRY(runtime.reserve(2 * static_cast<size_t>(spaces)));
       expanded.append(text.slice(at, at + 1).derive(std::string(static_cast<size_t>(spaces), ' ')));
     } else {
       column = c == '\n' || c == '\r' ? 0 : column + 1;

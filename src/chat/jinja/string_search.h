@@ -1,7 +1,7 @@
 // Cutting, searching and padding of strings, shared by their methods and by filters.
 #pragma once
+#include <functional>
 #include <string_view>
-#include <vector>
 
 #include "chat/jinja/runtime.h"
 #include "chat/jinja/value.h"
@@ -9,12 +9,12 @@
 namespace tempo9::chat::jinja {
 
 // Without the characters of `characters` (null: white space) at its ends. The same value if nothing goes.
-Value strip_text(Runtime& runtime, const Value& value, const Text* characters, bool left, bool right);
+Result<Value> strip_text(Runtime& runtime, const Value& value, const Text* characters, bool left, bool right);
 // The first `count` occurrences; all if negative.
 Result<Value> replace_text(Runtime& runtime, const Text& text, const Text& old, const Text& fresh,
                            Integer count);
-// Python's str.splitlines().
-Result<std::vector<Text>> lines_of(Runtime& runtime, const Text& text, bool keep_ends);
+// Calls take(begin, end) for every line that Python's str.splitlines() finds, until it fails.
+Status for_each_line(const Text& text, bool keep_ends, const std::function<Status(size_t, size_t)>& take);
 // Characters missing to a width, which must not exceed the memory limit.
 Result<size_t> missing_width(Runtime& runtime, const Text& text, Integer width);
 Result<Value> justify_text(Runtime& runtime, const Value& value, Integer width, const Text& fill, char align);

@@ -1,11 +1,16 @@
 // A string that remembers which of its bytes came from the request. Marks survive every operation of the
 // engine: a byte copied from the request stays marked wherever it goes, and where bytes cannot be followed
 // one by one the whole result is marked. Equality and order look at the bytes alone.
+//
+// A text that has a meter counts its memory there, and so do copies and parts of it. Where the meter refuses
+// growth the text stays as it is; the rendering that asked for it is about to fail.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "chat/jinja/meter.h"
 
 namespace tempo9::chat::jinja {
 
@@ -18,12 +23,17 @@ struct Mark {
 class Text {
  public:
   Text() = default;
-  // Bytes of the template itself.
+  explicit Text(Meter* meter) : meter_(meter) {}
+  // Bytes of the template itself, which nobody counts.
   explicit Text(std::string literal) : bytes_(std::move(literal)) {}
   explicit Text(std::string_view literal) : bytes_(literal) {}
   explicit Text(const char* literal) : bytes_(literal) {}
   // Bytes of the request.
   static Text content(std::string bytes);
+  Text(const Text& other);
+  Text(Text&& other) noexcept;
+  Text& operator=(Text other) noexcept;
+  ~Text();
 
   const std::string& bytes() const { return bytes_; }
   std::string_view view() const { return bytes_; }
@@ -37,8 +47,10 @@ class Text {
   bool is_markup() const { return markup_; }
   void set_markup(bool markup) { markup_ = markup; }
 
-  void reserve(size_t bytes) { bytes_.reserve(bytes); }
-  void append(std::string_view literal) { bytes_.append(literal); }
+  // The same text, counted by another meter, or by none.
+  Text counted_by(Meter* meter) &&;
+  void reserve(size_t bytes) { make_room(bytes, false); }
+  void append(std::string_view literal);
   void append(const Text& text) { append(text, 0, text.size()); }
   void append(const Text& text, size_t begin, size_t end);
   Text slice(size_t begin, size_t end) const;
@@ -48,9 +60,14 @@ class Text {
   void mark_all();
 
  private:
+  bool make_room(size_t bytes, bool for_more);
+  bool make_room_for_mark();
   void add_mark(size_t begin, size_t end);
+  void recount();
   std::string bytes_;
   std::vector<Mark> marks_;
+  Meter* meter_ = nullptr;
+  size_t counted_ = 0;
   bool markup_ = false;
 };
 

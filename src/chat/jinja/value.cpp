@@ -48,6 +48,10 @@ int compare_number_keys(const Value& left, const Value& right) {
 
 }  // namespace
 
+const std::string* Value::undefined_reason() const {
+  const auto& reason = std::get<Undefined>(data_).reason;
+  return reason == nullptr ? nullptr : &reason->text;
+}
 const Text& Value::text() const {
   return std::get<StringRef>(data_)->text;
 }
@@ -163,7 +167,7 @@ Items::Items(std::vector<Value> values) : items(std::move(values)), weight(sizeo
 }
 
 Dict::Dict(Meter* meter, std::vector<Entry> entries)
-    : Metered(meter, entries.size() * sizeof(Entry) + sizeof(Dict)),
+    : Metered(meter, entries.capacity() * (sizeof(Entry) + sizeof(uint32_t)) + sizeof(Dict) + kOverhead),
       entries_(std::move(entries)),
       weight_(sizeof(Value)),
       depth_(1) {
@@ -257,6 +261,12 @@ int compare_keys(const Value& left, const Value& right) {
     default:
       return 0;
   }
+}
+
+void Arguments::recount(Meter* meter) {
+  size_t bytes = positional.capacity() * sizeof(Value) + named.capacity() * sizeof(named[0]);
+  for (const auto& [name, value] : named) bytes += name.capacity();
+  held = Metered(meter, bytes);
 }
 
 Status Object::append_repr(Runtime&, Text& out) const {

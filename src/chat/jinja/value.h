@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "chat/jinja/meter.h"
 #include "chat/jinja/text.h"
 
 namespace tempo9::chat::jinja {
@@ -20,37 +21,8 @@ namespace tempo9::chat::jinja {
 // Python's integers are unbounded; ours hold 128 bits, and what does not fit is refused by name.
 using Integer = __int128;
 
-// Counts the bytes one rendering holds. Must outlive what it counts.
-class Meter {
- public:
-  void add(size_t bytes) { live_ += bytes; }
-  void remove(size_t bytes) { live_ -= bytes; }
-  size_t live() const { return live_; }
-
- private:
-  size_t live_ = 0;
-};
-
-// An object whose memory is counted while it lives. A null meter counts nothing.
-class Metered {
- public:
-  Metered(Meter* meter, size_t bytes) : meter_(meter), bytes_(bytes) {
-    if (meter_ != nullptr) meter_->add(bytes_);
-  }
-  Metered(const Metered&) = delete;
-  Metered& operator=(const Metered&) = delete;
-
- protected:
-  ~Metered() {
-    if (meter_ != nullptr) meter_->remove(bytes_);
-  }
-
- private:
-  Meter* meter_;
-  size_t bytes_;
-};
-
 class Value;
+struct Reason;
 struct String;
 struct List;
 struct Tuple;
@@ -67,7 +39,7 @@ struct None {};
 // What an absent variable, key or attribute gives. `reason` is the message of the error that any use but
 // printing, iterating and testing raises; null marks a variable that was never assigned.
 struct Undefined {
-  std::shared_ptr<const std::string> reason;
+  std::shared_ptr<const Reason> reason;
 };
 
 // In the order of Value's alternatives.
@@ -110,7 +82,7 @@ class Value {
   const Dict& dict() const;
   const DictRef& dict_ref() const { return std::get<DictRef>(data_); }
   Object& object() const { return *std::get<ObjectRef>(data_); }
-  const std::string* undefined_reason() const { return std::get<Undefined>(data_).reason.get(); }
+  const std::string* undefined_reason() const;
   // Items of a list or tuple.
   const std::vector<Value>& items() const;
 
@@ -130,8 +102,15 @@ class Value {
       data_;
 };
 
+struct Reason : Metered {
+  Reason(Meter* meter, std::string value)
+      : Metered(meter, value.capacity() + sizeof(Reason) + kOverhead), text(std::move(value)) {}
+  const std::string text;
+};
+
 struct String : Metered {
-  String(Meter* meter, Text value) : Metered(meter, value.size() + sizeof(String)), text(std::move(value)) {}
+  String(Meter* meter, Text value)
+      : Metered(meter, sizeof(String) + kOverhead), text(std::move(value).counted_by(meter)) {}
   const Text text;
 };
 
@@ -145,12 +124,13 @@ struct Items {
 
 struct List : Metered, Items {
   List(Meter* meter, std::vector<Value> values)
-      : Metered(meter, values.size() * sizeof(Value) + sizeof(List)), Items(std::move(values)) {}
+      : Metered(meter, values.capacity() * sizeof(Value) + sizeof(List) + kOverhead),
+        Items(std::move(values)) {}
 };
 
 struct Tuple : Metered, Items {
   Tuple(Meter* meter, std::vector<Value> values, bool group = false)
-      : Metered(meter, values.size() * sizeof(Value) + sizeof(Tuple)),
+      : Metered(meter, values.capacity() * sizeof(Value) + sizeof(Tuple) + kOverhead),
         Items(std::move(values)),
         is_group(group) {}
   const bool is_group;  // of `groupby`: its two items also answer to `grouper` and `list`
@@ -189,12 +169,18 @@ class Runtime;
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
+  Metered held = {};  // what the two take up, where they wait for a call of the template's own to end
+
+  void recount(Meter* meter);
 };
 
 // Whatever has identity: namespaces, loops, macros, bound methods, ranges, views, iterators.
-class Object {
+class Object : protected Metered {
  public:
+  Object(Meter* meter, size_t bytes) : Metered(meter, bytes + kOverhead) {}
   virtual ~Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
   virtual std::string_view type_name() const = 0;
   virtual Status append_repr(Runtime& runtime, Text& out) const;
   virtual bool truthy() const { return true; }

@@ -180,6 +180,15 @@ class Reader {
   DeferredTools deferred_;
 };
 
+// A text that the client has put into the model's mouth: the reply goes on from there.
+bool is_begun_reply(const chat::ChatRequest& conversation) {
+  if (conversation.messages.empty()) return false;
+  const chat::Message& last = conversation.messages.back();
+  const bool text_last =
+      !last.content.empty() && last.content.back().text.find_first_not_of(" \t\r\n") != std::string::npos;
+  return last.role == chat::Role::kAssistant && last.tool_calls.empty() && text_last;
+}
+
 }  // namespace
 
 void read_anthropic_content(Fields& fields, chat::ChatRequest& conversation,
@@ -193,6 +202,7 @@ void read_anthropic_content(Fields& fields, chat::ChatRequest& conversation,
     fields.refuse(ErrorCode::kInvalidArgument, "messages", "must hold at least one message");
   const FieldPath path = fields.path().member("messages");
   for (size_t i = 0; i < messages->size(); ++i) reader.read_message((*messages)[i], path.element(i));
+  conversation.continue_final_message = is_begun_reply(conversation);
 }
 
 }  // namespace tempo9::server

@@ -56,6 +56,22 @@ TEST(AnthropicMessages, ThinksOnlyWhenAsked) {
   EXPECT_EQ(adaptive.reasoning_effort, "high");
 }
 
+TEST(AnthropicMessages, ATextOfTheAssistantAtTheEndIsContinued) {
+  const auto continues = [](const std::string& last) {
+    return conversation(accepted(messages(R"({"role":"user","content":"Hi"},)" + last)))
+        .continue_final_message;
+  };
+  EXPECT_TRUE(continues(R"({"role":"assistant","content":"{"})"));
+  EXPECT_TRUE(continues(
+      R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b "}]})"));
+  EXPECT_FALSE(continues(R"({"role":"assistant","content":" "})"));
+  EXPECT_FALSE(continues(R"({"role":"user","content":"a"})"));
+  EXPECT_FALSE(continues(
+      R"({"role":"assistant","content":[{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"f","input":{}}]})"));
+  EXPECT_FALSE(
+      continues(R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"a"}]})"));
+}
+
 TEST(AnthropicMessages, ReadsTheConversationInPlace) {
   EXPECT_EQ(show(accepted(messages(R"(
       {"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}},

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/limits.h"
+
 namespace tempo9::server {
 namespace {
 
@@ -40,8 +42,12 @@ void add_text(chat::Message& message, std::string text) {
   message.content.push_back({chat::ContentPart::Kind::kText, std::move(text), {}});
 }
 
-Json parse_arguments(const std::string& text) {
-  const Result<Json> parsed = parse_json(text);
+Json parse_arguments(Fields& call, std::string_view name, const std::string& text) {
+  size_t& values = call.faults().values_in_texts();
+  const Result<Json> parsed = parse_json(text, values);
+  if (values > limits::kMaxJsonValues)
+    call.refuse(ErrorCode::kInvalidArgument, name,
+                fmt::format("the arguments of all calls hold more than {} values", limits::kMaxJsonValues));
   return parsed && parsed->is_object() ? *parsed : Json(text);
 }
 

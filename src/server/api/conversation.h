@@ -15,8 +15,9 @@ std::optional<chat::Role> read_role(Fields& fields, std::span<const chat::Role> 
 
 void add_text(chat::Message& message, std::string text);
 
-// The arguments of a call that came as text: an object where the text is one, otherwise the text itself.
-Json parse_arguments(const std::string& text);
+// The arguments of a call that came as text in the member `name`: an object where the text is one, otherwise
+// the text itself. Those of all calls share the bound of one body.
+Json parse_arguments(Fields& call, std::string_view name, const std::string& text);
 
 // How hard the model should think, as the client says it; "none" turns thinking off.
 void set_effort(chat::ChatRequest& conversation, std::string_view effort);

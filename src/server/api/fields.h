@@ -38,9 +38,12 @@ class Faults {
   void report_gap(const FieldPath& path, std::string_view what);
   const std::optional<ApiError>& first() const { return first_; }
   const std::optional<ApiError>& gap() const { return gap_; }
+  // How many values of JSON have been read from texts within the body, which share one bound.
+  size_t& values_in_texts() { return values_in_texts_; }
 
  private:
   std::optional<ApiError> first_, gap_;
+  size_t values_in_texts_ = 0;
 };
 
 // "a string", "an object", …

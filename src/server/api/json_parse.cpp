@@ -18,6 +18,7 @@ std::string_view behind(std::string_view text, std::string_view mark) {
 // searches an object's keys for every member.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
+  explicit Builder(size_t& values) : values_(values) {}
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
   bool number_integer(int64_t value) override { return add(value); }
@@ -99,7 +100,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   Json root_;
   std::vector<Json*> open_;
   std::string key_, error_;
-  size_t values_ = 0, error_position_ = std::string::npos;
+  size_t& values_;
+  size_t error_position_ = std::string::npos;
 };
 
 }  // namespace
@@ -110,8 +112,13 @@ std::string abbreviate(std::string_view text) {
 }
 
 Result<Json> parse_json(std::string_view text) {
+  size_t values = 0;
+  return parse_json(text, values);
+}
+
+Result<Json> parse_json(std::string_view text, size_t& values) {
   if (text.empty()) return fail(ErrorCode::kInvalidArgument, "the body is empty; JSON was expected");
-  Builder builder;
+  Builder builder(values);
   if (Json::sax_parse(text, &builder)) return builder.take();
   if (builder.error_position() == std::string::npos)
     return fail(ErrorCode::kInvalidArgument, "the body's JSON is refused: {}", builder.error());

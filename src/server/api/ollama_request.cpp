@@ -48,7 +48,7 @@ chat::ToolCall read_call(const Json& value, const FieldPath& path, Faults& fault
   const Json* arguments = members.any("arguments");
   if (arguments == nullptr) return call;
   const auto* text = arguments->get_ptr<const std::string*>();  // as OpenAI's clients have it
-  call.arguments = text == nullptr ? *arguments : parse_arguments(*text);
+  call.arguments = text == nullptr ? *arguments : parse_arguments(members, "arguments", *text);
   return call;
 }
 

@@ -17,7 +17,7 @@
 namespace tempo9::server {
 namespace {
 
-constexpr std::array<UnsupportedField, 14> kUnsupported = {{
+constexpr std::array<UnsupportedField, 13> kUnsupported = {{
     {"functions"},
     {"function_call", "auto"},
     {"audio"},
@@ -30,7 +30,6 @@ constexpr std::array<UnsupportedField, 14> kUnsupported = {{
     {"guided_choice"},
     {"guided_grammar"},
     {"min_tokens"},
-    {"continue_final_message"},
     {"chat_template"},
 }};
 
@@ -63,7 +62,12 @@ void read_modalities(Fields& fields) {
 }
 
 void read_template_options(Fields& fields, chat::ChatRequest& conversation) {
-  conversation.add_generation_prompt = fields.boolean("add_generation_prompt").value_or(true);
+  const auto generation_prompt = fields.boolean("add_generation_prompt");
+  conversation.add_generation_prompt = generation_prompt.value_or(true);
+  conversation.continue_final_message = fields.boolean("continue_final_message").value_or(false);
+  if (conversation.continue_final_message && generation_prompt.value_or(false))
+    fields.refuse(ErrorCode::kInvalidArgument, "continue_final_message",
+                  "cannot be true where add_generation_prompt is");
   if (const auto effort = fields.string("reasoning_effort")) set_effort(conversation, *effort);
   const Json* arguments = fields.object("chat_template_kwargs");
   if (arguments == nullptr) return;

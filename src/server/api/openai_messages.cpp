@@ -77,7 +77,7 @@ chat::ToolCall read_tool_call(const Json& value, const FieldPath& path, Faults& 
   if (type == "custom")
     call.arguments = freeform_arguments(members.string("input").value_or(""));
   else
-    call.arguments = parse_arguments(members.string("arguments").value_or(""));
+    call.arguments = parse_arguments(members, "arguments", members.string("arguments").value_or(""));
   return call;
 }
 

@@ -135,6 +135,32 @@ std::string strings(size_t count, size_t length) {
   return "[" + list + "]";
 }
 
+TEST(OpenAiChat, ContinuesTheLastMessageWhenAsked) {
+  EXPECT_FALSE(conversation(accepted(chat(""))).continue_final_message);
+  const ApiRequest request = accepted(chat(R"("continue_final_message":true,"add_generation_prompt":false)"));
+  EXPECT_TRUE(conversation(request).continue_final_message);
+  EXPECT_FALSE(conversation(request).add_generation_prompt);
+  EXPECT_TRUE(conversation(accepted(chat(R"("continue_final_message":true)"))).continue_final_message);
+  expect_faults(
+      parse_openai_chat, ErrorCode::kInvalidArgument,
+      {{chat(R"("continue_final_message":true,"add_generation_prompt":true)"), "continue_final_message"},
+       {chat(R"("continue_final_message":"yes")"), "continue_final_message"}});
+}
+
+TEST(OpenAiChat, ArgumentsOfAllCallsShareOneBound) {
+  std::string list = "1";
+  for (size_t i = 1; i < limits::kMaxJsonValues / 2; ++i) list += ",1";
+  const std::string call =
+      R"({"id":"c","type":"function","function":{"name":"f","arguments":"{\"k\":[)" + list + R"(]}"}})";
+  const auto turn = [&](const std::string& calls) {
+    return messages(R"({"role":"assistant","tool_calls":[)" + calls + "]}");
+  };
+  EXPECT_EQ(conversation(accepted(turn(call))).messages[0].tool_calls[0].arguments["k"].size(),
+            limits::kMaxJsonValues / 2);
+  expect_faults(parse_openai_chat, ErrorCode::kInvalidArgument,
+                {{turn(call + "," + call), "messages[0].tool_calls[1].function.arguments"}});
+}
+
 TEST(OpenAiChat, NamesTheMessageThatIsWrong) {
   const auto content = [](const std::string& parts) {
     return messages(R"({"role":"user","content":[)" + parts + "]}");

@@ -158,12 +158,15 @@ class Reader {
       call.name = "tool_search";
       const Json* arguments = item.any("arguments");
       if (arguments != nullptr)
-        call.arguments = arguments->is_string() ? parse_arguments(arguments->get<std::string>()) : *arguments;
+        call.arguments = arguments->is_string()
+                             ? parse_arguments(item, "arguments", arguments->get<std::string>())
+                             : *arguments;
     } else {
       const std::string name = item.required_string("name");
       call.name = qualified_name(item.string("namespace").value_or(""), name);
-      call.arguments = type == "custom_tool_call" ? freeform_arguments(item.string("input").value_or(""))
-                                                  : parse_arguments(item.string("arguments").value_or(""));
+      call.arguments = type == "custom_tool_call"
+                           ? freeform_arguments(item.string("input").value_or(""))
+                           : parse_arguments(item, "arguments", item.string("arguments").value_or(""));
     }
     turn().tool_calls.push_back(std::move(call));
   }
