@@ -31,26 +31,75 @@ struct Tile {
   bool add;
 };
 
+// The integers of a block: D, or D0 and D1.
+template <class Format, class L>
+struct Products {
+  typename L::Ints sums[Format::kScales];
+};
+
+template <class Format, class L>
+[[gnu::always_inline]] inline Products<Format, L> multiply(const DecodedBlock<L>& w,
+                                                           const ActivationBlock& x) {
+  constexpr int kQuads = 8 / Format::kScales, kMax = Format::kMaxLevel, kOffset = Format::kOffset;
+  Products<Format, L> d;
+  for (int half = 0; half < Format::kScales; ++half)
+    d.sums[half] =
+        L::template dot<kQuads, kMax, kOffset>(w.quads + 4 * half, x.levels + 16 * half, x.minus128 + half);
+  return d;
+}
+
+// Of rows x[0] and x[1].
+template <class Format, class L>
+[[gnu::always_inline]] inline void multiply_two(const DecodedBlock<L>& w, const ActivationBlock* const* x,
+                                                Products<Format, L>* d) {
+  constexpr int kQuads = 8 / Format::kScales, kMax = Format::kMaxLevel, kOffset = Format::kOffset;
+  for (int half = 0; half < Format::kScales; ++half) {
+    typename L::Ints sums[2];
+    L::template dot_two_rows<kQuads, kMax, kOffset>(w.quads + 4 * half, *x[0], *x[1], half, sums);
+    for (int i = 0; i < 2; ++i) d[i].sums[half] = sums[i];
+  }
+}
+
 template <class Format, class L>
 [[gnu::always_inline]] inline typename L::Floats accumulate(const DecodedBlock<L>& w,
                                                             const ActivationBlock& x,
+                                                            const Products<Format, L>& d,
                                                             typename L::Floats sum) {
-  constexpr int kMax = Format::kMaxLevel, kOffset = Format::kOffset;
   if constexpr (Format::kScales == 1) {
-    const auto d = L::template dot<8, kMax, kOffset>(w.quads, x.levels, x.minus128);
-    sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d), sum);
+    sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d.sums[0]), sum);
     if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
     return sum;
   } else {
-    const auto d0 = L::template dot<4, kMax, kOffset>(w.quads, x.levels, x.minus128);
-    const auto d1 = L::template dot<4, kMax, kOffset>(w.quads + 4, x.levels + 16, x.minus128 + 1);
-    auto both = L::fma(w.scale[1], L::to_floats(d1), L::mul(w.scale[0], L::to_floats(d0)));
+    auto both = L::fma(w.scale[1], L::to_floats(d.sums[1]), L::mul(w.scale[0], L::to_floats(d.sums[0])));
     if constexpr (Format::kMinima == 2) {
       for (int half = 0; half < 2; ++half)
         both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
     }
     return L::fma(both, L::set(x.scale), sum);
   }
+}
+
+// Adds one block's part to the sums of Rows rows, whose blocks begin at `input`.
+template <class Format, class L, int Rows>
+[[gnu::always_inline]] inline void accumulate_rows(const DecodedBlock<L>& w, const std::byte* input,
+                                                   size_t stride, typename L::Floats* sum) {
+  constexpr bool kTwoAtOnce = requires {
+    &L::template dot_two_rows<8, 15, 0>;
+  };
+  constexpr int kPaired = kTwoAtOnce ? Rows / 2 * 2 : 0;
+  const auto block = [&](int r) { return reinterpret_cast<const ActivationBlock*>(input + r * stride); };
+  if constexpr (kTwoAtOnce) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kPaired; r += 2) {
+      const ActivationBlock* x[2] = {block(r), block(r + 1)};
+      Products<Format, L> d[2];
+      multiply_two<Format, L>(w, x, d);
+      for (int i = 0; i < 2; ++i) sum[r + i] = accumulate<Format, L>(w, *x[i], d[i], sum[r + i]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = kPaired; r < Rows; ++r)
+    sum[r] = accumulate<Format, L>(w, *block(r), multiply<Format, L>(w, *block(r)), sum[r]);
 }
 
 template <class L, int Rows, int Parts>
@@ -71,11 +120,7 @@ template <class Format, class L, int Rows, int Parts, bool kFromMemory>
       for (int p = 0; p < Parts; ++p) {
         DecodedBlock<L> weights;
         Format::template decode<L>(unit, b, row + p * L::kLanes, weights);
-#pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) {
-          const auto* x = reinterpret_cast<const ActivationBlock*>(input + r * tile.input_stride);
-          sum[p][r] = accumulate<Format, L>(weights, *x, sum[p][r]);
-        }
+        accumulate_rows<Format, L, Rows>(weights, input, tile.input_stride, sum[p]);
       }
     }
 }
@@ -116,11 +161,15 @@ void compute_tile(const Tile& tile, int row) {
     }
 }
 
-// Few rows take several parts of the panel at once, to have enough independent sums.
+// Few rows take several parts of the panel at once, to have enough independent sums; rows of floats, which
+// need no other registers, as many as there are.
 template <class Format, class L, int Rows>
 constexpr int parts_of_tile() {
   constexpr int kAll = kPanelRows / L::kLanes < 4 ? kPanelRows / L::kLanes : 4;
-  return kIsFloats<Format> || Rows * 2 <= L::kTileRows ? kAll : 1;
+  if (!kIsFloats<Format>) return Rows * 2 <= L::kTileRows ? kAll : 1;
+  int parts = kAll;
+  while (parts > 1 && parts * Rows > L::kTileRows * 2) parts /= 2;
+  return parts;
 }
 
 template <class Format, class L, int Rows, bool kFromMemory>

@@ -88,6 +88,12 @@ struct ScalarLeaf {
     return sum;
   }
 
+  // A leaf may have this word too: the dots of two activation rows over the same weights, in half `half` of
+  // their blocks (N = 4) or all of it (N = 8, half = 0).
+  //   template <int N, int Max, int Offset>
+  //   static void dot_two_rows(const Quads* weights, const ActivationBlock& x, const ActivationBlock& y,
+  //                            int half, Ints* sums);
+
   // sum + odd * odd, rounded, then + even * even, rounded; products of bf16 are exact. This is the order of
   // the vdpbf16ps instruction (which flushes subnormals; they do not matter to the callers).
   static Pairs load_pairs(const uint32_t* p) { return *p; }
