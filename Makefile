@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow golden bench matrix lint fuzz clean setup model dev
+.PHONY: build serve test test-slow test-arm golden bench matrix lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -29,10 +29,20 @@ test: dev                         ## what must pass before a change lands
 	@ctest --test-dir build/dev --output-on-failure -L '^(fast|weights)$$'
 	@$(call pytest,build/venv) -m 'not slow'
 
-test-slow: dev                    ## comparisons with large Python packages, long simulations
+test-slow: dev test-arm           ## comparisons with large Python packages, long simulations, the kernels of Arm
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt $(wildcard tests/requirements-slow.txt)
 	@ctest --test-dir build/dev --output-on-failure -L '^slow$$' --no-tests=ignore
 	@$(call pytest,build/venv-slow) -m slow
+
+ifeq ($(shell uname -m),aarch64)
+test-arm:                         ## `make test` runs these tests here: this machine is one
+else
+test-arm:                         ## what computes, compiled for 64-bit Arm and run under emulation
+	@scripts/setup.sh arm
+	@$(call configure,aarch64)
+	@cmake --build --preset aarch64
+	@ctest --test-dir build/aarch64 --output-on-failure -L '^fast$$'
+endif
 
 golden: setup                     ## makes tests/golden again, for a new architecture
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt tests/requirements-slow.txt

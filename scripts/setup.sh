@@ -2,6 +2,7 @@
 # Installs what the distribution must provide and this machine lacks; says each thing it does.
 #   scripts/setup.sh            what building and serving need, and what the tests need
 #   scripts/setup.sh lint       also what `make lint` needs
+#   scripts/setup.sh arm        also what `make test-arm` needs: a compiler for 64-bit Arm, and an emulator
 # Only missing packages are asked for, so on a machine that has everything it neither needs the network nor root.
 set -euo pipefail
 
@@ -10,7 +11,10 @@ packages=(
   libfmt-dev libspdlog-dev libexpected-dev nlohmann-json3-dev libcli11-dev
   libpcre2-dev libutf8proc-dev libxxhash-dev libgtest-dev
 )
-[ "${1:-}" = lint ] && packages+=(clang-tidy shellcheck)
+case "${1:-}" in
+  lint) packages+=(clang-tidy shellcheck) ;;
+  arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
+esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 

@@ -125,8 +125,8 @@ class Device {
 
 struct DeviceOptions {
   int threads = 0;  // 0: one per core
-  std::string isa;  // cpu: force one leaf ("scalar", "avx2", "avx512"); empty: the best this machine has, or
-                    // TEMPO9_CPU_ISA
+  std::string isa;  // cpu: force one leaf ("scalar", "avx2", "neon_dotprod", ...); empty: the best this
+                    // machine has, or TEMPO9_CPU_ISA
 };
 
 // The list of devices of this build; backends.cpp.

@@ -7,7 +7,7 @@ namespace tempo9::backend {
 const std::vector<Candidate>& candidates() {
   static const std::vector<Candidate> list = [] {
     std::vector<Candidate> found;
-    for (const std::string isa : {"scalar", "avx2", "avx512", "avx512bf16"}) {
+    for (const std::string isa : {"scalar", "avx2", "avx512", "avx512bf16", "neon_dotprod", "neon_i8mm"}) {
       for (const int threads : {1, 3}) {
         const DeviceOptions options{threads, isa};
         if (create_device("cpu", options))

@@ -3,10 +3,10 @@
 #   cmake -DNM=nm -DOBJECTS=a.o;b.o -P check_symbols.cmake
 set(checked 0)
 foreach(object IN LISTS OBJECTS)
-  if(NOT object MATCHES "/targets/([a-z0-9]+)\\.cpp")
+  if(NOT object MATCHES "/targets/([a-z0-9_]+)\\.cpp")
     continue()
   endif()
-  set(isa ${CMAKE_MATCH_1})
+  string(REPLACE "_" "" isa ${CMAKE_MATCH_1})
   execute_process(COMMAND ${NM} --demangle --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[0-9a-f]+ W [^\n]+" shared "${symbols}")
   foreach(symbol IN LISTS shared)

@@ -2,6 +2,10 @@
 
 #include <cstdlib>
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 #include "backend/cpu/targets/targets.h"
 
 namespace tempo9::backend::cpu {
@@ -36,6 +40,14 @@ const Kernels& avx512bf16_kernels() {
   }();
   return kernels;
 }
+#elif defined(__aarch64__)
+bool has_dotprod() {
+  constexpr unsigned long kBoth = HWCAP_ASIMDHP | HWCAP_ASIMDDP;
+  return (::getauxval(AT_HWCAP) & kBoth) == kBoth;
+}
+bool has_i8mm() {
+  return has_dotprod() && (::getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0;
+}
 #endif
 
 // The fastest first.
@@ -44,6 +56,9 @@ constexpr Isa kIsas[] = {
     {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
     {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
     {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},
+#elif defined(__aarch64__)
+    {"neon_i8mm", has_i8mm, []() -> const Kernels& { return kNeonI8mmKernels; }},
+    {"neon_dotprod", has_dotprod, []() -> const Kernels& { return kNeonDotprodKernels; }},
 #endif
     {"scalar", [] { return true; }, []() -> const Kernels& { return kScalarKernels; }},
 };

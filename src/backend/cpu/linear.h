@@ -11,8 +11,6 @@
 // A result depends on its own row only; threads share panels, never columns. Tile sizes, prefetching and the
 // order of tiles are free.
 #pragma once
-#include <cstddef>
-
 #include "backend/cpu/kernels.h"
 
 namespace tempo9::backend::cpu {
@@ -33,58 +31,75 @@ struct Tile {
   bool add;
 };
 
-// A block's integer products, with one scale or with two, to the sum of its row.
+// The integers of a block: D, or D0 and D1.
 template <class Format, class L>
-[[gnu::always_inline]] inline typename L::Floats add_products(const DecodedBlock<L>& w,
-                                                              const ActivationBlock& x, typename L::Ints d,
-                                                              typename L::Floats sum) {
-  sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d), sum);
-  if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
-  return sum;
+struct Products {
+  typename L::Ints sums[Format::kScales];
+};
+
+template <class Format, class L>
+[[gnu::always_inline]] inline Products<Format, L> multiply(const DecodedBlock<L>& w,
+                                                           const ActivationBlock& x) {
+  constexpr int kQuads = 8 / Format::kScales, kMax = Format::kMaxLevel, kOffset = Format::kOffset;
+  Products<Format, L> d;
+  for (int half = 0; half < Format::kScales; ++half)
+    d.sums[half] =
+        L::template dot<kQuads, kMax, kOffset>(w.quads + 4 * half, x.levels + 16 * half, x.minus128 + half);
+  return d;
 }
+
+// Of rows x[0] and x[1].
 template <class Format, class L>
-[[gnu::always_inline]] inline typename L::Floats add_products(const DecodedBlock<L>& w,
-                                                              const ActivationBlock& x, typename L::Ints d0,
-                                                              typename L::Ints d1, typename L::Floats sum) {
-  auto both = L::fma(w.scale[1], L::to_floats(d1), L::mul(w.scale[0], L::to_floats(d0)));
-  if constexpr (Format::kMinima == 2) {
-    for (int half = 0; half < 2; ++half)
-      both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
+[[gnu::always_inline]] inline void multiply_two(const DecodedBlock<L>& w, const ActivationBlock* const* x,
+                                                Products<Format, L>* d) {
+  constexpr int kQuads = 8 / Format::kScales, kMax = Format::kMaxLevel, kOffset = Format::kOffset;
+  for (int half = 0; half < Format::kScales; ++half) {
+    typename L::Ints sums[2];
+    L::template dot_two_rows<kQuads, kMax, kOffset>(w.quads + 4 * half, *x[0], *x[1], half, sums);
+    for (int i = 0; i < 2; ++i) d[i].sums[half] = sums[i];
   }
-  return L::fma(both, L::set(x.scale), sum);
 }
 
 template <class Format, class L>
 [[gnu::always_inline]] inline typename L::Floats accumulate(const DecodedBlock<L>& w,
                                                             const ActivationBlock& x,
+                                                            const Products<Format, L>& d,
                                                             typename L::Floats sum) {
-  constexpr int kMax = Format::kMaxLevel, kOffset = Format::kOffset;
   if constexpr (Format::kScales == 1) {
-    return add_products<Format, L>(w, x, L::template dot<8, kMax, kOffset>(w.quads, x.levels, x.minus128),
-                                   sum);
+    sum = L::fma(L::mul(w.scale[0], L::set(x.scale)), L::to_floats(d.sums[0]), sum);
+    if constexpr (Format::kMinima == 1) sum = L::fma(w.minimum[0], L::set(x.sum), sum);
+    return sum;
   } else {
-    const auto d0 = L::template dot<4, kMax, kOffset>(w.quads, x.levels, x.minus128);
-    const auto d1 = L::template dot<4, kMax, kOffset>(w.quads + 4, x.levels + 16, x.minus128 + 1);
-    return add_products<Format, L>(w, x, d0, d1, sum);
+    auto both = L::fma(w.scale[1], L::to_floats(d.sums[1]), L::mul(w.scale[0], L::to_floats(d.sums[0])));
+    if constexpr (Format::kMinima == 2) {
+      for (int half = 0; half < 2; ++half)
+        both = L::fma(w.minimum[half], L::set(static_cast<float>(x.minus128[half])), both);
+    }
+    return L::fma(both, L::set(x.scale), sum);
   }
 }
 
-// One block of weights by Rows rows of activations.
+// Adds one block's part to the sums of Rows rows, whose blocks begin at `input`.
 template <class Format, class L, int Rows>
 [[gnu::always_inline]] inline void accumulate_rows(const DecodedBlock<L>& w, const std::byte* input,
                                                    size_t stride, typename L::Floats* sum) {
-  const auto block = [&](int r) -> const ActivationBlock& {
-    return *reinterpret_cast<const ActivationBlock*>(input + static_cast<size_t>(r) * stride);
+  constexpr bool kTwoAtOnce = requires {
+    &L::template dot_two_rows<8, 15, 0>;
   };
-  if constexpr (L::kHasFullDots && Format::kMaxLevel > 127 && Format::kScales == 1 && Rows > 1) {
-    typename L::Ints d[Rows];
-    L::template full_dots<8, Rows>(w.quads, input + offsetof(ActivationBlock, levels), stride, d);
-#pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) sum[r] = add_products<Format, L>(w, block(r), d[r], sum[r]);
-  } else {
-#pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) sum[r] = accumulate<Format, L>(w, block(r), sum[r]);
+  constexpr int kPaired = kTwoAtOnce ? Rows / 2 * 2 : 0;
+  const auto block = [&](int r) { return reinterpret_cast<const ActivationBlock*>(input + r * stride); };
+  if constexpr (kTwoAtOnce) {
+#pragma GCC unroll 4
+    for (int r = 0; r < kPaired; r += 2) {
+      const ActivationBlock* x[2] = {block(r), block(r + 1)};
+      Products<Format, L> d[2];
+      multiply_two<Format, L>(w, x, d);
+      for (int i = 0; i < 2; ++i) sum[r + i] = accumulate<Format, L>(w, *x[i], d[i], sum[r + i]);
+    }
   }
+#pragma GCC unroll 8
+  for (int r = kPaired; r < Rows; ++r)
+    sum[r] = accumulate<Format, L>(w, *block(r), multiply<Format, L>(w, *block(r)), sum[r]);
 }
 
 template <class L, int Rows, int Parts>
@@ -146,11 +161,15 @@ void compute_tile(const Tile& tile, int row) {
     }
 }
 
-// Few rows take several parts of the panel at once, to have enough independent sums.
+// Few rows take several parts of the panel at once, to have enough independent sums; rows of floats, which
+// need no other registers, as many as there are.
 template <class Format, class L, int Rows>
 constexpr int parts_of_tile() {
   constexpr int kAll = kPanelRows / L::kLanes < 4 ? kPanelRows / L::kLanes : 4;
-  return kIsFloats<Format> || Rows * 2 <= L::kTileRows ? kAll : 1;
+  if (!kIsFloats<Format>) return Rows * 2 <= L::kTileRows ? kAll : 1;
+  int parts = kAll;
+  while (parts > 1 && parts * Rows > L::kTileRows * 2) parts /= 2;
+  return parts;
 }
 
 template <class Format, class L, int Rows, bool kFromMemory>

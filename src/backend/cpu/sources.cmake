@@ -6,6 +6,7 @@ set(TEMPO9_CPU_SOURCES
 
 set(TEMPO9_AVX2 -mavx2 -mfma -mf16c)
 set(TEMPO9_AVX512 ${TEMPO9_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mprefer-vector-width=512)
+set(TEMPO9_NEON -march=armv8.2-a+dotprod+fp16)
 # The warnings come from the compiler's own intrinsics.
 # Reassociated integer sums need more registers than there are.
 set(TEMPO9_KERNEL_OPTIONS -fno-tree-reassoc -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized -Wno-uninitialized -Wno-psabi)
@@ -23,4 +24,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   tempo9_cpu_target(cpu/targets/avx2.cpp ${TEMPO9_AVX2})
   tempo9_cpu_target(cpu/targets/avx512.cpp ${TEMPO9_AVX512})
   tempo9_cpu_target(cpu/targets/avx512bf16.cpp ${TEMPO9_AVX512} -mavx512bf16)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  list(APPEND TEMPO9_CPU_SOURCES cpu/targets/neon_dotprod.cpp cpu/targets/neon_i8mm.cpp)
+  tempo9_cpu_target(cpu/targets/neon_dotprod.cpp ${TEMPO9_NEON})
+  tempo9_cpu_target(cpu/targets/neon_i8mm.cpp ${TEMPO9_NEON}+i8mm)
 endif()

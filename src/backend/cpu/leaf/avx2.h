@@ -12,7 +12,6 @@ namespace tempo9::backend::cpu {
 
 struct Avx2Leaf {
   static constexpr int kLanes = 8, kTileRows = 4, kAccumulators = 8;
-  static constexpr bool kHasFullDots = true;
   using Floats = __m256;
   using Ints = __m256i;
   using Quads = __m256i;

@@ -12,7 +12,6 @@ namespace tempo9::backend::cpu {
 
 struct Avx512Leaf {
   static constexpr int kLanes = 16, kTileRows = 8, kAccumulators = 16;
-  static constexpr bool kHasFullDots = false;
   using Floats = __m512;
   using Ints = __m512i;
   using Quads = __m512i;

@@ -20,8 +20,7 @@
 namespace tempo9::backend::cpu {
 
 struct ScalarLeaf {
-  static constexpr int kLanes = 1;  // divides 16
-  static constexpr bool kHasFullDots = false;
+  static constexpr int kLanes = 1;         // divides 16
   static constexpr int kTileRows = 2;      // activation rows of a tile, as registers allow
   static constexpr int kAccumulators = 4;  // sums that attention keeps in registers
   using Floats = float;
@@ -88,6 +87,12 @@ struct ScalarLeaf {
         sum += (static_cast<int>(weights[j] >> (8 * i) & 255) - Offset) * activations[4 * j + i];
     return sum;
   }
+
+  // A leaf may have this word too: the dots of two activation rows over the same weights, in half `half` of
+  // their blocks (N = 4) or all of it (N = 8, half = 0).
+  //   template <int N, int Max, int Offset>
+  //   static void dot_two_rows(const Quads* weights, const ActivationBlock& x, const ActivationBlock& y,
+  //                            int half, Ints* sums);
 
   // sum + odd * odd, rounded, then + even * even, rounded; products of bf16 are exact. This is the order of
   // the vdpbf16ps instruction (which flushes subnormals; they do not matter to the callers).
