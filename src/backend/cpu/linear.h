@@ -11,6 +11,8 @@
 // A result depends on its own row only; threads share panels, never columns. Tile sizes, prefetching and the
 // order of tiles are free.
 #pragma once
+#include <cstddef>
+
 #include "backend/cpu/kernels.h"
 
 namespace tempo9::backend::cpu {
@@ -79,6 +81,16 @@ template <class Format, class L>
   }
 }
 
+// Of `Rows` rows, a block of one scale with levels of full bytes, which take more registers than others.
+template <class Format, class L, int Rows>
+[[gnu::always_inline]] inline void multiply_full(const DecodedBlock<L>& w, const std::byte* input,
+                                                 size_t stride, Products<Format, L>* d) {
+  typename L::Ints sums[Rows];
+  L::template full_dots<8, Rows>(w.quads, input + offsetof(ActivationBlock, levels), stride, sums);
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) d[r].sums[0] = sums[r];
+}
+
 // Adds one block's part to the sums of Rows rows, whose blocks begin at `input`.
 template <class Format, class L, int Rows>
 [[gnu::always_inline]] inline void accumulate_rows(const DecodedBlock<L>& w, const std::byte* input,
@@ -86,8 +98,18 @@ template <class Format, class L, int Rows>
   constexpr bool kTwoAtOnce = requires {
     &L::template dot_two_rows<8, 15, 0>;
   };
+  constexpr bool kFullDots = requires {
+    &L::template full_dots<8, 2>;
+  };
   constexpr int kPaired = kTwoAtOnce ? Rows / 2 * 2 : 0;
   const auto block = [&](int r) { return reinterpret_cast<const ActivationBlock*>(input + r * stride); };
+  if constexpr (kFullDots && Format::kMaxLevel > 127 && Format::kScales == 1 && Rows > 1) {
+    Products<Format, L> d[Rows];
+    multiply_full<Format, L, Rows>(w, input, stride, d);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) sum[r] = accumulate<Format, L>(w, *block(r), d[r], sum[r]);
+    return;
+  }
   if constexpr (kTwoAtOnce) {
 #pragma GCC unroll 4
     for (int r = 0; r < kPaired; r += 2) {

@@ -93,6 +93,9 @@ struct ScalarLeaf {
   //   template <int N, int Max, int Offset>
   //   static void dot_two_rows(const Quads* weights, const ActivationBlock& x, const ActivationBlock& y,
   //                            int half, Ints* sums);
+  // And this: the dots of Rows activation rows, `stride` bytes apart, over the same weights of full bytes.
+  //   template <int N, int Rows>
+  //   static void full_dots(const Quads* weights, const std::byte* levels, size_t stride, Ints* sums);
 
   // sum + odd * odd, rounded, then + even * even, rounded; products of bf16 are exact. This is the order of
   // the vdpbf16ps instruction (which flushes subnormals; they do not matter to the callers).
