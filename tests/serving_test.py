@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.request
 
+import crowd
 import pytest
 from conftest import TINY_MODEL
 
@@ -153,6 +154,14 @@ def test_what_the_cache_holds_is_counted(start_server):
     counted = measures(server)["tempo9_kv_touched_bytes"] - counted_before
     assert counted > 100 * MIB
     assert abs(grown - counted) <= 0.05 * counted
+
+
+def test_a_crowd_is_served(tiny):
+    server = tiny("--kv-memory", "64M")
+    counts = crowd.let_in(server.url, seconds=4, clients=12)
+    assert counts["wrong"] == 0 and sum(counts.values()) > 50, counts
+    assert wait_until_quiet(server, 5)['tempo9_kv_pages{state="used"}'] == 0
+    assert server.stop() == 0, server.log.read_text()
 
 
 def test_a_declared_context_costs_nothing(start_server):
