@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <CLI/CLI.hpp>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -202,14 +202,22 @@ int check(const std::string& path, int tokens, bool steps_of_one) {
 }  // namespace tempo9::engine
 
 int main(int argc, char** argv) {
-  CLI::App app("The same bits in all circumstances");
   std::string path;
   int tokens = 64;
   bool steps_of_one = false;
-  app.add_option("model", path)->required();
-  app.add_option("--tokens", tokens, "of the reply");
-  app.add_flag("--steps-of-one", steps_of_one, "also one row at a time");
-  CLI11_PARSE(app, argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--tokens" && i + 1 < argc)
+      tokens = std::atoi(argv[++i]);
+    else if (word == "--steps-of-one")
+      steps_of_one = true;
+    else
+      path = word;
+  }
+  if (path.empty() || tokens <= 0) {
+    std::fprintf(stderr, "invariance MODEL [--tokens N] [--steps-of-one]\n");
+    return 2;
+  }
   try {
     return tempo9::engine::check(path, tokens, steps_of_one);
   } catch (const std::exception& error) {
