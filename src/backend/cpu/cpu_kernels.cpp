@@ -19,7 +19,7 @@ class CpuKernels final : public HostKernels {
   bool supports(OpKind) const override { return true; }
 
   void run(const Op& op) override {
-    cpu::Context context{kernels_, pool_, scratch_, attention_plan_, expert_matrices_};
+    cpu::Context context{kernels_, pool_, scratch_, attention_plan_, expert_groups_, expert_matrices_};
     std::visit([&](const auto& operation) { cpu::run(operation, context); }, op);
   }
 
@@ -45,6 +45,7 @@ class CpuKernels final : public HostKernels {
   cpu::WeightArena arena_;
   cpu::Scratch scratch_;
   cpu::AttentionPlan attention_plan_;
+  cpu::ExpertGroups expert_groups_;
 };
 
 }  // namespace
