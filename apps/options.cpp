@@ -36,7 +36,9 @@ void add_engine_options(CLI::App& command, engine::EngineOptions& options, bool 
   command.add_option("--threads", options.threads, "Threads to compute with (0: one per core)")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  command.add_option("--kv-type", options.kv_type, "How keys and values are stored: f16, bf16, f32")
+  command
+      .add_option("--kv-type", options.kv_type,
+                  "How keys and values are stored: f16, bf16, q8_0 (half the memory of f16), f32")
       ->capture_default_str();
   command
       .add_option("--max-context", options.max_context,

@@ -162,6 +162,7 @@ void Bench::attention(int heads, int kv_heads, int size, int depth) {
   constexpr int kChunk = 512;
   const KvType type = options_.type == "f16"    ? KvType::kF16
                       : options_.type == "bf16" ? KvType::kBF16
+                      : options_.type == "q8_0" ? KvType::kQ8_0
                                                 : KvType::kF32;
   const KvShape shape{type, kv_heads, size, size};
   const size_t page_bytes = value_or_exit(device_->kv_layer_bytes(shape));
@@ -194,7 +195,7 @@ void Bench::attention(int heads, int kv_heads, int size, int depth) {
     synchronize();
   }
   const double step = attend(layers, std::max(0, depth - 1), 1), chunk = attend(layers, depth, kChunk);
-  const double read = 2.0 * (type == KvType::kF32 ? 4 : 2) * size * kv_heads * depth;
+  const double read = static_cast<double>(page_bytes) / kPageTokens * depth;
   const double products = 2.0 * size * heads * kChunk * (depth + kChunk / 2.0);
   fmt::print(
       "{} heads {:2}/{} x {:3}  depth {:4}  step {:8.1f} us {:5.1f} GB/s   chunk of 512 {:9.1f} us {:5.1f} "
@@ -223,7 +224,7 @@ int main(int argc, char** argv) {
   app.add_subcommand("linear", "matrices, for several numbers of rows")
       ->add_option("--format", options.format, "one weight format instead of all");
   app.add_subcommand("attention", "steps and chunks at several depths")
-      ->add_option("--type", options.type, "type of keys and values: f16, bf16, f32");
+      ->add_option("--type", options.type, "type of keys and values: f16, bf16, q8_0, f32");
   app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   Bench bench(options);

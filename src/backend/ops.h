@@ -44,7 +44,16 @@ struct Segments {
   int longest = 0;
 };
 
-enum class KvType : uint8_t { kF32, kF16, kBF16, kQ8_0 };
+enum class KvType : uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  // Each 32 elements of a head (the last may be fewer) share a scale: the f16 nearest to m / 127, m being
+  // their largest magnitude, or the next larger one if 127 of it were less than m. An element is the nearest
+  // whole number (ties to even) to x times the scale's inverse, both f32. A block with m above 127 * 65504,
+  // or a NaN, is NaN.
+  kQ8_0
+};
 
 // One layer's part of a page.
 struct KvShape {

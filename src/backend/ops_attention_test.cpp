@@ -234,6 +234,11 @@ TEST(OpsAttentionTest, Float32Store) {
 TEST(OpsAttentionTest, BFloat16Store) {
   check({KvType::kBF16, 2, 3, 64, 0, {{60, 20}, {0, 9}}});
 }
+TEST(OpsAttentionTest, Q8Store) {
+  check({KvType::kQ8_0, 2, 3, 64, 0, {{60, 20}, {0, 9}, {600, 2}}});
+  for (const int size : {16, 80, 256}) check({KvType::kQ8_0, 1, 2, size, 0, {{61, 9}}});
+  check({KvType::kQ8_0, 1, 2, 64, 20, {{150, 40}}, true});
+}
 TEST(OpsAttentionTest, HeadSizes) {
   for (const int size : {32, 80, 96, 128, 256}) check({KvType::kF16, 1, 2, size, 0, {{61, 9}}});
 }

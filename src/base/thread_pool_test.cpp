@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <numeric>
 #include <vector>
 
@@ -75,6 +76,37 @@ TEST(ThreadPool, RunReturnsAfterTheSlowestWorkerThatCame) {
     finished = true;
   });
   EXPECT_TRUE(finished);
+}
+
+// Processor time of this process, all threads together, as a part of the time that passes.
+template <class Body>
+double processor_share(Body body) {
+  const std::clock_t before = std::clock();
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  return static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC / passed.count();
+}
+
+// One worker that never slept would use the whole of it.
+TEST(ThreadPool, AnIdlePoolUsesNoProcessor) {
+  ThreadPool pool(4);
+  pool.for_each(100, [](int, int) {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_LT(processor_share([] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }), 0.05);
+}
+
+// Steps that come every few milliseconds: workers look for the next job for some dozen microseconds after
+// each.
+TEST(ThreadPool, BetweenJobsWorkersSoonSleep) {
+  ThreadPool pool(4);
+  const double share = processor_share([&] {
+    for (int job = 0; job < 40; ++job) {
+      pool.for_each(100, [](int, int) {});
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  EXPECT_LT(share, 0.3);
 }
 
 TEST(ThreadPool, PoolsComeAndGo) {

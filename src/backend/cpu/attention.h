@@ -26,7 +26,7 @@ struct Partial {
 template <class L, template <class> class StoreOf>
 struct AttentionKernel {
   using Store = StoreOf<L>;
-  using Page = PageHead<Store>;
+  using Page = typename Store::Page;
   using Factor = typename Store::Factor;
   using Floats = typename L::Floats;
   static constexpr float kNone = -1e30f;
@@ -93,14 +93,18 @@ struct AttentionKernel {
     Floats sum[R][T];
     for (int r = 0; r < R; ++r)
       for (int t = 0; t < T; ++t) sum[r][t] = L::zero();
-    for (int s = 0; s < steps; ++s) {
-      decltype(Store::load(page.keys)) key[T];
+    for (int first = 0; first < steps; first += Store::kScaledSteps) {
+      const auto scales = Store::template key_scales<T>(page, first, token);
+      const int last = steps - first < Store::kScaledSteps ? steps : first + Store::kScaledSteps;
+      for (int s = first; s < last; ++s) {
+        decltype(Store::load_key(page.keys, scales, 0)) key[T];
 #pragma GCC unroll 4
-      for (int t = 0; t < T; ++t) key[t] = Store::load(page.key(s, token + t * L::kLanes));
+        for (int t = 0; t < T; ++t) key[t] = Store::load_key(page.key(s, token + t * L::kLanes), scales, t);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r)
+        for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
-        for (int t = 0; t < T; ++t) sum[r][t] = Store::step(key[t], queries[r * steps + s], sum[r][t]);
+          for (int t = 0; t < T; ++t) sum[r][t] = Store::step(key[t], queries[r * steps + s], sum[r][t]);
+      }
     }
     for (int r = 0; r < R; ++r)
       for (int t = 0; t < T; ++t) L::store(scores + r * kPageTokens + token + t * L::kLanes, sum[r][t]);
@@ -114,10 +118,12 @@ struct AttentionKernel {
     for (int r = 0; r < R; ++r)
       for (int v = 0; v < V; ++v)
         sum[r][v] = L::mul(L::load(sums + r * page.value_size + dimension + v * L::kLanes), L::set(alpha[r]));
+    const auto scales = Store::template value_scales<V>(page, dimension);
     for (int s = first; s < last; ++s) {
-      decltype(Store::load(page.values)) value[V];
+      decltype(Store::load_value(page.values, scales, 0, s)) value[V];
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) value[v] = Store::load(page.value(s, dimension + v * L::kLanes));
+      for (int v = 0; v < V; ++v)
+        value[v] = Store::load_value(page.value(s, dimension + v * L::kLanes), scales, v, s);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4

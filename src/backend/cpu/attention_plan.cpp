@@ -37,8 +37,11 @@ AttentionPlan::Block make_block(const AttentionTask& task) {
 }  // namespace
 
 size_t kv_head_bytes(const KvShape& shape) {
-  const size_t element = shape.type == KvType::kF32 ? 4 : 2;
-  return kPageTokens * static_cast<size_t>(shape.key_size + shape.value_size) * element;
+  const auto bytes = [&](int size) {  // of one token
+    if (shape.type == KvType::kQ8_0) return size + 2 * ((size + kBlockColumns - 1) / kBlockColumns);
+    return size * (shape.type == KvType::kF32 ? 4 : 2);
+  };
+  return static_cast<size_t>(kPageTokens * (bytes(shape.key_size) + bytes(shape.value_size)));
 }
 
 void AttentionPlan::make(const Attention& op, int threads) {

@@ -83,10 +83,17 @@ class Sequence {
   Values keys_, values_, queries_;
 };
 
+const char* name_of(KvType type) {
+  static constexpr const char* kNames[] = {"f32", "f16", "bf16", "q8_0"};  // in the order of KvType
+  return kNames[static_cast<int>(type)];
+}
+
 constexpr Shape kShapes[] = {{KvType::kF16, 2, 3, 64, 64, 0},    {KvType::kBF16, 2, 3, 64, 64, 0},
                              {KvType::kF32, 1, 2, 64, 64, 0},    {KvType::kF16, 1, 1, 80, 80, 0},
                              {KvType::kBF16, 1, 8, 32, 96, 0},   {KvType::kF16, 1, 2, 128, 128, 100},
-                             {KvType::kBF16, 1, 5, 48, 16, 130}, {KvType::kF16, 1, 1, 512, 256, 7}};
+                             {KvType::kBF16, 1, 5, 48, 16, 130}, {KvType::kF16, 1, 1, 512, 256, 7},
+                             {KvType::kQ8_0, 2, 3, 64, 64, 0},   {KvType::kQ8_0, 1, 9, 80, 48, 0},
+                             {KvType::kQ8_0, 1, 1, 16, 144, 100}};
 
 class AttentionBits : public testing::TestWithParam<Shape> {};
 
@@ -126,18 +133,18 @@ TEST_P(AttentionBits, AreThoseOfTheScalarLeafWhenSplitsAreShared) {
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, AttentionBits, testing::ValuesIn(kShapes), [](const auto& p) {
   const Shape& s = p.param;
-  const char* type = s.type == KvType::kF32 ? "f32" : s.type == KvType::kF16 ? "f16" : "bf16";
-  return fmt::format("{}_{}x{}_heads_of_{}_{}_window_{}", type, s.kv_heads, s.group, s.key_size, s.value_size,
-                     s.window);
+  return fmt::format("{}_{}x{}_heads_of_{}_{}_window_{}", name_of(s.type), s.kv_heads, s.group, s.key_size,
+                     s.value_size, s.window);
 });
 
-TEST(KvLayerBytes, NamesWhatItRefuses) {
+TEST(KvLayerBytes, CountsWhatItTakesAndNamesWhatItRefuses) {
   Machine machine("scalar", 1);
   const auto bytes = [&](KvType type, int size) {
     return machine.kernels().kv_layer_bytes({type, 2, size, size});
   };
   EXPECT_EQ(bytes(KvType::kF16, 80), 2u * 64 * (80 + 80) * 2);
-  EXPECT_EQ(bytes(KvType::kQ8_0, 64).error().message, "the cpu device has no KV pages of type q8_0");
+  EXPECT_EQ(bytes(KvType::kQ8_0, 64), 2u * 64 * 2 * (64 + 2 * 2));
+  EXPECT_EQ(bytes(KvType::kQ8_0, 80), 2u * 64 * 2 * (80 + 3 * 2));
   EXPECT_EQ(bytes(KvType::kF16, 72).error().code, ErrorCode::kUnsupported);
   EXPECT_NE(bytes(KvType::kF16, 72).error().message.find("72"), std::string::npos);
 }

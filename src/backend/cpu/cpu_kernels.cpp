@@ -9,20 +9,6 @@ namespace {
 
 constexpr int kMostHeadSize = 1024;
 
-const char* name_of(KvType type) {
-  switch (type) {
-    case KvType::kF32:
-      return "f32";
-    case KvType::kF16:
-      return "f16";
-    case KvType::kBF16:
-      return "bf16";
-    case KvType::kQ8_0:
-      return "q8_0";
-  }
-  return "unknown";
-}
-
 class CpuKernels final : public HostKernels {
  public:
   CpuKernels(const cpu::Kernels& kernels, int threads) : kernels_(kernels), pool_(threads) {}
@@ -33,7 +19,7 @@ class CpuKernels final : public HostKernels {
   bool supports(OpKind) const override { return true; }
 
   void run(const Op& op) override {
-    cpu::Context context{kernels_, pool_, scratch_, attention_plan_, expert_matrices_};
+    cpu::Context context{kernels_, pool_, scratch_, attention_plan_, expert_groups_, expert_matrices_};
     std::visit([&](const auto& operation) { cpu::run(operation, context); }, op);
   }
 
@@ -43,8 +29,6 @@ class CpuKernels final : public HostKernels {
   }
 
   Result<size_t> kv_layer_bytes(const KvShape& shape) const override {
-    if (shape.type == KvType::kQ8_0)
-      return fail(ErrorCode::kUnsupported, "the cpu device has no KV pages of type {}", name_of(shape.type));
     for (const int size : {shape.key_size, shape.value_size})
       if (size <= 0 || size % 16 != 0 || size > kMostHeadSize)
         return fail(ErrorCode::kUnsupported,
@@ -61,6 +45,7 @@ class CpuKernels final : public HostKernels {
   cpu::WeightArena arena_;
   cpu::Scratch scratch_;
   cpu::AttentionPlan attention_plan_;
+  cpu::ExpertGroups expert_groups_;
 };
 
 }  // namespace

@@ -118,7 +118,7 @@ struct Kernels {
   void (*delta_columns)(const DeltaTask& task, int column);
   void (*rotate_row)(const RotateTask& task, float* x, float* scratch);  // scratch: 2 * pairs floats
   void (*linear[AllFormats::kCount])(const LinearTask& task);
-  KvKernels kv[3];  // by KvType: f32, f16, bf16
+  KvKernels kv[4];  // by KvType: f32, f16, bf16, q8_0
 };
 
 }  // namespace tempo9::backend::cpu

@@ -17,7 +17,6 @@ constexpr size_t kGroupBytes = 256 << 10, kStretchBytes = 128 << 10;
 // Rows that pass before the next group: their activations share that cache.
 constexpr int kRowsPerItem = 64;
 constexpr int kFewRows = 8;
-constexpr int kItemsPerThread = 8;
 
 // The outputs of an operation, cut into items: groups of panels, and within a group blocks of rows.
 class OutputItems {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/cpu/attention_plan.h"
+#include "backend/cpu/expert_groups.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/scratch.h"
 #include "backend/host/host_kernels.h"
@@ -17,6 +18,7 @@ struct Context {
   ThreadPool& pool;
   Scratch& scratch;
   AttentionPlan& attention_plan;
+  ExpertGroups& expert_groups;
   std::atomic<uint64_t>& expert_matrices;  // see WorkCounters
 };
 
@@ -35,6 +37,9 @@ void run(const CombineExperts& op, Context& context);
 void run(const CopyPages& op, Context& context);
 void run(const CausalConv& op, Context& context);
 void run(const GatedDelta& op, Context& context);
+
+// Into how many items the products of an operation are cut for each thread, so that threads finish together.
+inline constexpr int kItemsPerThread = 8;
 
 // Elements of memory that are worth a thread: about the work that its start costs.
 inline constexpr int kElementsPerItem = 8192;

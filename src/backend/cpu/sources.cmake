@@ -1,6 +1,6 @@
 # The CPU device. Each target is one translation unit, and the only one that is compiled for its instruction set.
 set(TEMPO9_CPU_SOURCES
-  cpu/attention.cpp cpu/attention_plan.cpp cpu/cpu_kernels.cpp cpu/experts.cpp cpu/isa.cpp cpu/linear.cpp
+  cpu/attention.cpp cpu/attention_plan.cpp cpu/cpu_kernels.cpp cpu/expert_groups.cpp cpu/experts.cpp cpu/isa.cpp cpu/linear.cpp
   cpu/pages.cpp cpu/panel_formats.cpp cpu/panel_weight.cpp cpu/recurrent.cpp cpu/rows.cpp cpu/weight_arena.cpp
   cpu/targets/scalar.cpp)
 

@@ -1,5 +1,7 @@
 #include "backend/host/host_stream.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/check.h"
@@ -9,6 +11,8 @@ namespace {
 
 // A step of the largest models is some thousand operations; beyond that submit() waits.
 constexpr size_t kRingTasks = 8192;
+// Memory of an upload: most are of a few rows, and those that grow a little each step shall grow it seldom.
+constexpr size_t kLeastPayload = 4096;
 
 // Calls f(host address, byte count) for each row of a view.
 template <class F>
@@ -63,11 +67,16 @@ void HostStream::submit(const Op& op) {
 void HostStream::upload(const View& target, std::span<const std::byte> source) {
   CHECK(source.size() ==
         static_cast<size_t>(target.rows) * static_cast<size_t>(target.columns) * sizeof(float));
+  Payload& payload = payloads_[uploads_++ % payloads_.size()];
+  wait(payload.upload);
+  payload.bytes.reserve(std::max(kLeastPayload, std::bit_ceil(source.size())));
+  payload.bytes.assign(source.begin(), source.end());
   Task& task = next_place();
   task.kind = Kind::kUpload;
   task.view = target;
-  task.bytes.assign(source.begin(), source.end());
+  task.source = payload.bytes;
   publish();
+  payload.upload = record();
 }
 
 void HostStream::download(std::span<std::byte> target, const View& source) {
@@ -138,7 +147,7 @@ void HostStream::run(Task& task) {
       break;
     }
     case Kind::kUpload: {
-      const std::byte* from = task.bytes.data();
+      const std::byte* from = task.source.data();
       for_each_row(task.view,
                    [&](std::byte* row, size_t bytes) { std::memcpy(row, from, bytes), from += bytes; });
       break;

@@ -1,5 +1,6 @@
 // A bounded queue of work and the thread that runs it, in order. One producer.
 #pragma once
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -29,16 +30,23 @@ class HostStream final : public Stream {
 
  private:
   enum class Kind : uint8_t { kOp, kUpload, kDownload, kWaitFor, kStop };
-  // One place of the ring. Kept and reused, so that a step allocates nothing once the ring has been round.
+  // One place of the ring.
   struct Task {
     Kind kind = Kind::kStop;
     Op op;
     View view;
-    std::vector<std::byte> bytes;
+    std::span<const std::byte> source;
     std::span<std::byte> target;
     HostStream* other = nullptr;
     Event event;
   };
+  // What an upload copies, until it has run. Kept and used in turn, so that steps allocate nothing once these
+  // have grown to their arrays; an upload waits for the one whose place it takes.
+  struct Payload {
+    std::vector<std::byte> bytes;
+    Event upload;
+  };
+  static constexpr size_t kPayloads = 64;
 
   Task& next_place();
   void publish();
@@ -51,6 +59,8 @@ class HostStream final : public Stream {
   std::mutex& turn_;
   const HostPolicy policy_;
   std::vector<Task> ring_;
+  std::array<Payload, kPayloads> payloads_;
+  uint64_t uploads_ = 0;
   std::atomic<uint64_t> submitted_{0};  // tasks in the ring so far
   std::atomic<uint64_t> released_{0};   // tasks the worker may start
   std::atomic<uint64_t> completed_{0};

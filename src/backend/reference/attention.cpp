@@ -9,24 +9,66 @@
 namespace tempo9::backend::reference {
 namespace {
 
-size_t element_bytes(KvType type) {
-  return type == KvType::kF32 ? 4 : 2;
+constexpr int kBlock = 32;  // elements that share a scale in a q8_0 store
+
+// Of `heads` keys or values of one token.
+size_t stored_bytes(KvType type, int heads, int size) {
+  int bytes = size * (type == KvType::kF32 ? 4 : 2);
+  if (type == KvType::kQ8_0) bytes = size + 2 * ((size + kBlock - 1) / kBlock);
+  return static_cast<size_t>(heads) * static_cast<size_t>(bytes);
 }
 
-int token_values(const KvShape& shape) {
-  return shape.heads * (shape.key_size + shape.value_size);
+size_t token_bytes(const KvShape& shape) {
+  return stored_bytes(shape.type, shape.heads, shape.key_size) +
+         stored_bytes(shape.type, shape.heads, shape.value_size);
 }
 
 // Where a token's keys (all heads) begin; its values (all heads) follow.
 std::byte* token_pointer(const KvLayer& kv, const int32_t* pages, int position) {
   const int in_page = position % limits::kPageTokens;
   return page_pointer(kv, pages[position / limits::kPageTokens]) +
-         static_cast<size_t>(in_page) * static_cast<size_t>(token_values(kv.shape)) *
-             element_bytes(kv.shape.type);
+         static_cast<size_t>(in_page) * token_bytes(kv.shape);
 }
 
-void store(KvType type, std::byte* target, const float* values, int n) {
+// The scale of a block, as ops.h defines it.
+uint16_t block_scale(const float* values, int n) {
+  float largest = 0;
   for (int i = 0; i < n; ++i) {
+    if (!(std::abs(values[i]) <= 127.0f * 65504.0f)) return quant::float_to_half(NAN);
+    largest = std::max(largest, std::abs(values[i]));
+  }
+  const uint16_t nearest = quant::float_to_half(largest * (1.0f / 127.0f));
+  return quant::half_to_float(nearest) * 127.0f < largest ? static_cast<uint16_t>(nearest + 1) : nearest;
+}
+
+// A block is its scale, then its levels.
+std::byte* store_block(std::byte* target, const float* values, int n) {
+  const uint16_t bits = block_scale(values, n);
+  std::memcpy(target, &bits, 2);
+  const float scale = quant::half_to_float(bits);
+  for (int i = 0; i < n; ++i) {
+    const float level = scale > 0 ? std::nearbyint(values[i] * (1.0f / scale)) : 0;
+    target[2 + i] = static_cast<std::byte>(static_cast<int8_t>(level));
+  }
+  return target + 2 + n;
+}
+
+const std::byte* load_block(const std::byte* source, float* values, int n) {
+  uint16_t bits;
+  std::memcpy(&bits, source, 2);
+  for (int i = 0; i < n; ++i)
+    values[i] = static_cast<float>(static_cast<int8_t>(source[2 + i])) * quant::half_to_float(bits);
+  return source + 2 + n;
+}
+
+void store(KvType type, std::byte* target, const float* values, int heads, int size) {
+  if (type == KvType::kQ8_0) {
+    for (int h = 0; h < heads; ++h, values += size)
+      for (int d = 0; d < size; d += kBlock)
+        target = store_block(target, values + d, std::min(kBlock, size - d));
+    return;
+  }
+  for (int i = 0; i < heads * size; ++i) {
     if (type == KvType::kF32) {
       std::memcpy(target + 4 * i, values + i, 4);
     } else {
@@ -37,8 +79,14 @@ void store(KvType type, std::byte* target, const float* values, int n) {
   }
 }
 
-void load(KvType type, const std::byte* source, float* values, int n) {
-  for (int i = 0; i < n; ++i) {
+void load(KvType type, const std::byte* source, float* values, int heads, int size) {
+  if (type == KvType::kQ8_0) {
+    for (int h = 0; h < heads; ++h, values += size)
+      for (int d = 0; d < size; d += kBlock)
+        source = load_block(source, values + d, std::min(kBlock, size - d));
+    return;
+  }
+  for (int i = 0; i < heads * size; ++i) {
     if (type == KvType::kF32) {
       std::memcpy(values + i, source + 4 * i, 4);
     } else {
@@ -54,17 +102,18 @@ struct Decoded {
   std::vector<float> keys, values;
 };
 Decoded decode(const KvLayer& kv, const int32_t* pages, int first, int last) {
-  const int key_values = kv.shape.heads * kv.shape.key_size,
-            value_values = kv.shape.heads * kv.shape.value_size;
+  const KvShape& shape = kv.shape;
+  const int key_values = shape.heads * shape.key_size, value_values = shape.heads * shape.value_size;
   const auto tokens = static_cast<size_t>(last - first + 1);
   Decoded out{std::vector<float>(tokens * static_cast<size_t>(key_values)),
               std::vector<float>(tokens * static_cast<size_t>(value_values))};
   for (int p = first; p <= last; ++p) {
     const std::byte* token = token_pointer(kv, pages, p);
     const auto index = static_cast<size_t>(p - first);
-    load(kv.shape.type, token, out.keys.data() + index * static_cast<size_t>(key_values), key_values);
-    load(kv.shape.type, token + static_cast<size_t>(key_values) * element_bytes(kv.shape.type),
-         out.values.data() + index * static_cast<size_t>(value_values), value_values);
+    load(shape.type, token, out.keys.data() + index * static_cast<size_t>(key_values), shape.heads,
+         shape.key_size);
+    load(shape.type, token + stored_bytes(shape.type, shape.heads, shape.key_size),
+         out.values.data() + index * static_cast<size_t>(value_values), shape.heads, shape.value_size);
   }
   return out;
 }
@@ -105,22 +154,20 @@ void attend(const Attention& op, const Decoded& decoded, int base, int first, in
 }  // namespace
 
 size_t kv_layer_bytes(const KvShape& shape) {
-  const size_t bytes = static_cast<size_t>(limits::kPageTokens) * static_cast<size_t>(token_values(shape)) *
-                       element_bytes(shape.type);
+  const size_t bytes = static_cast<size_t>(limits::kPageTokens) * token_bytes(shape);
   return (bytes + 63) / 64 * 64;
 }
 
 void run(const KvWrite& op) {
   const KvShape& shape = op.kv.shape;
-  const int key_values = shape.heads * shape.key_size;
   for (int s = 0; s < op.segments.count; ++s) {
     const SegmentRow& seg = segment(op.segments, s);
     const int32_t* pages = row_pointer<int32_t>(op.page_table, 0) + seg.first_page;
     for (int r = 0; r < seg.rows; ++r) {
       std::byte* token = token_pointer(op.kv, pages, seg.first_position + r);
-      store(shape.type, token, row_pointer(op.keys, seg.first_row + r), key_values);
-      store(shape.type, token + static_cast<size_t>(key_values) * element_bytes(shape.type),
-            row_pointer(op.values, seg.first_row + r), shape.heads * shape.value_size);
+      store(shape.type, token, row_pointer(op.keys, seg.first_row + r), shape.heads, shape.key_size);
+      store(shape.type, token + stored_bytes(shape.type, shape.heads, shape.key_size),
+            row_pointer(op.values, seg.first_row + r), shape.heads, shape.value_size);
     }
   }
 }

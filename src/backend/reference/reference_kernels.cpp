@@ -17,8 +17,6 @@ class ReferenceKernels final : public HostKernels {
     return std::make_unique<reference::ReferenceWeight>(source);
   }
   Result<size_t> kv_layer_bytes(const KvShape& shape) const override {
-    if (shape.type == KvType::kQ8_0)
-      return fail(ErrorCode::kUnsupported, "the reference device has no q8_0 KV pages");
     return reference::kv_layer_bytes(shape);
   }
   size_t scratch_bytes() const override { return 0; }

@@ -20,7 +20,7 @@ consteval Kernels make_kernels(const char* name, FormatList<Formats...>) {
       .rotate_row = rotate_row<L>,
       .linear = {linear<Formats, L>...},
       .kv = {AttentionKernel<L, FloatStore>::table(), AttentionKernel<L, HalfStore>::table(),
-             AttentionKernel<L, BfloatStore>::table()},
+             AttentionKernel<L, BfloatStore>::table(), AttentionKernel<L, ByteStore>::table()},
   };
 }
 
