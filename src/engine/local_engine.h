@@ -33,6 +33,8 @@ class LocalEngine final : public Engine {
   bool take_commands();
   void run_step();
   void settle(const StepPlan& plan, std::span<float> logits);
+  void pool(const StepPlan& plan, std::span<const float> hidden);
+  void fail_all(const Error& error);
   // True if the request has come to its end with this row.
   bool choose(RequestState& request, std::span<float> row);
   void finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error = {});
