@@ -2,6 +2,7 @@
 # Installs what the distribution must provide and this machine lacks; says each thing it does.
 #   scripts/setup.sh            what building and serving need, and what the tests need
 #   scripts/setup.sh lint       also what `make lint` needs
+#   scripts/setup.sh node       also what the tests of JavaScript clients need
 # Only missing packages are asked for, so on a machine that has everything it neither needs the network nor root.
 set -euo pipefail
 
@@ -11,6 +12,11 @@ packages=(
   libpcre2-dev libutf8proc-dev libxxhash-dev libgtest-dev
 )
 [ "${1:-}" = lint ] && packages+=(clang-tidy shellcheck)
+if [ "${1:-}" = node ]; then
+  # From wherever they came.
+  command -v node >/dev/null || packages+=(nodejs)
+  command -v npm >/dev/null || packages+=(npm)
+fi
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
