@@ -27,6 +27,7 @@ dev: setup model                  ## everything, with debug information, as the 
 test: dev                         ## what must pass before a change lands
 	@scripts/lint.sh format
 	@ctest --test-dir build/dev --output-on-failure -L '^(fast|weights)$$'
+	@scripts/node_env.sh build/node
 	@$(call pytest,build/venv) -m 'not slow'
 
 test-slow: dev test-arm           ## comparisons with large Python packages, long simulations, the kernels of Arm

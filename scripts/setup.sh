@@ -3,6 +3,7 @@
 #   scripts/setup.sh            what building and serving need, and what the tests need
 #   scripts/setup.sh lint       also what `make lint` needs
 #   scripts/setup.sh arm        also what `make test-arm` needs: a compiler for 64-bit Arm, and an emulator
+#   scripts/setup.sh node       also what the tests of JavaScript clients need
 # Only missing packages are asked for, so on a machine that has everything it neither needs the network nor root.
 set -euo pipefail
 
@@ -14,6 +15,10 @@ packages=(
 case "${1:-}" in
   lint) packages+=(clang-tidy shellcheck) ;;
   arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
+  node)  # from wherever they came
+    command -v node >/dev/null || packages+=(nodejs)
+    command -v npm >/dev/null || packages+=(npm)
+    ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

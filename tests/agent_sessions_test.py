@@ -11,14 +11,12 @@ import gguf_metadata
 import public_templates
 import pytest
 import rendering
-from agent_sessions import SESSIONS, Session, marks
+from agent_sessions import SESSIONS, Session, asks_anew, marks
 from family_templates import TEMPLATES
 
 
 def render(source: str, session: Session, **more) -> list[dict]:
     lines = [{"template": source, "dialect": session.dialect, "body": body, **more} for body in session.requests]
-    if session.image:  # otherwise tools would be the first of the things that cannot be answered yet
-        lines[-1]["body"] = {**lines[-1]["body"], "tools": []}
     return rendering.run(lines)
 
 
@@ -38,13 +36,6 @@ def check_shown(text: str, body: dict, traits: dict, where: str) -> None:
             assert text.count(mark) == 1, f"{where}: {mark} is shown {text.count(mark)} times"
     if traits["shows_tools"]:
         assert all(text.count(mark) <= 1 for mark in declared), where
-
-
-def asks_anew(before: dict, after: dict) -> bool:
-    field = "input" if "input" in before else "messages"
-    added = after[field][len(before[field]) :]
-    said = [m["content"] for m in added if m.get("role") == "user"]
-    return any(isinstance(content, str) or any("text" in part for part in content) for content in said)
 
 
 def check_session(name: str, source: str, session: Session, changes_earlier_turns: bool = False) -> None:

@@ -162,7 +162,7 @@ def test_logit_bias_can_force_a_token(client):
         ({"n": 0}, "n"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}, "messages[0].content[0].text"),
-        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required"}, "tool_choice"),
         ({"response_format": {"type": "json_object"}}, "response_format"),
         ({"logit_bias": {"99999999": 1}}, "logit_bias.99999999"),
     ],

@@ -36,7 +36,9 @@ inline constexpr int kMaxSequences = 64;  // prompts times choices of one reques
 inline constexpr size_t kMaxLogitBiases = 4096;
 inline constexpr int kMaxJsonDepth = 128;
 inline constexpr size_t kMaxJsonValues = 1 << 20;
-inline constexpr size_t kMaxUnknownFields = 256;  // names remembered, so that each is logged once
+inline constexpr size_t kMaxStoredResponseBytes = 64 << 20;  // of Responses kept for `previous_response_id`
+inline constexpr size_t kMaxEmbeddingInputs = 2048;          // texts of one request
+inline constexpr size_t kMaxUnknownFields = 256;             // names remembered, so that each is logged once
 
 // Chat templates: they come with the model's file, and what they read comes from clients.
 inline constexpr size_t kMaxTemplateSourceBytes = 1 << 20;

@@ -48,13 +48,15 @@ Status cut_behind(RenderedPrompt& prompt, const Message& last) {
 
 class JinjaTemplate : public ChatTemplate {
  public:
-  JinjaTemplate(jinja::Template parsed, SpecialTexts special)
+  JinjaTemplate(jinja::Template parsed, SpecialTexts special, const ThinkingTags* thinking_tags)
       : parsed_(std::move(parsed)),
         special_(std::move(special)),
+        thinking_tags_(thinking_tags),
         traits_(probe_traits(parsed_, special_)),
         last_resort_(most_restrictive(traits_)) {}
 
   const TemplateTraits& traits() const override { return traits_; }
+  const ThinkingTags* thinking_tags() const override { return thinking_tags_; }
 
   Result<RenderedPrompt> render(const ChatRequest& request) const override {
     Result<RenderedPrompt> rendered = render_with(request, traits_);
@@ -72,16 +74,19 @@ class JinjaTemplate : public ChatTemplate {
       return fail(text.error().code, "the model's chat template refuses the conversation: {}",
                   text.error().message);
     }
-    RenderedPrompt prompt{text->bytes(), {}};
+    RenderedPrompt prompt{text->bytes(), {}, {}};
     prompt.content.reserve(text->marks().size());
     for (const auto& [begin, end] : text->marks()) prompt.content.push_back({begin, end});
     if (request.continue_final_message && !request.messages.empty())
       TRY(cut_behind(prompt, request.messages.back()));
+    const size_t tail = prompt.content.empty() ? 0 : prompt.content.back().end;
+    prompt.reply = find_reply_start(thinking_tags_, std::string_view(prompt.text).substr(tail));
     return prompt;
   }
 
   const jinja::Template parsed_;
   const SpecialTexts special_;
+  const ThinkingTags* const thinking_tags_;
   const TemplateTraits traits_;
   const TemplateTraits last_resort_;
 };
@@ -95,9 +100,10 @@ Result<std::shared_ptr<const ChatTemplate>> ChatTemplate::parse(std::string sour
       return fail(ErrorCode::kInvalidArgument, "the text of a special token is not valid UTF-8");
     }
   }
+  const ThinkingTags* tags = find_thinking_tags(source);
   TRY_ASSIGN(jinja::Template parsed, jinja::Template::parse(source));
-  return std::make_shared<const JinjaTemplate>(std::move(parsed),
-                                               SpecialTexts{std::move(begin_text), std::move(end_text)});
+  return std::make_shared<const JinjaTemplate>(
+      std::move(parsed), SpecialTexts{std::move(begin_text), std::move(end_text)}, tags);
 }
 
 }  // namespace tempo9::chat

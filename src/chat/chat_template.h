@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "chat/chat_request.h"
+#include "chat/reasoning.h"
 #include "chat/template_traits.h"
 
 namespace tempo9::chat {
@@ -20,6 +21,7 @@ struct ContentRange {
 struct RenderedPrompt {
   std::string text;
   std::vector<ContentRange> content;  // ascending, disjoint
+  ReplyStart reply;
 };
 
 class ChatTemplate {
@@ -30,6 +32,8 @@ class ChatTemplate {
   virtual ~ChatTemplate() = default;
   // What the template can show; for instance, whether declared tools reach the model at all.
   virtual const TemplateTraits& traits() const = 0;
+  // Null: it knows of no thinking.
+  virtual const ThinkingTags* thinking_tags() const = 0;
   // kInvalidArgument with the template's own words if it refuses the conversation (raise_exception) even
   // after the rewritings of chat/rewriting.h; a limit that is exceeded is named. With continue_final_message
   // the prompt ends with the last message's text, which is refused if the template does not show it last.

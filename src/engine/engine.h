@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "engine/pooling.h"
 #include "engine/stats.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
@@ -29,6 +30,8 @@ struct Request {
   // Positions in the prompt where a later request is likely to differ (the beginnings of its last messages),
   // or to end. Hints only.
   std::vector<int> boundaries{};
+  // The prompt's embedding is wanted, not a reply. All of the prompt is computed, whatever is cached.
+  bool embed = false;
 };
 
 struct Usage {
@@ -46,7 +49,8 @@ struct TokenChosen {
 struct Finished {
   FinishReason reason;
   Usage usage;
-  Error error{};  // for kError
+  Error error{};                   // for kError
+  std::vector<float> embedding{};  // for Request::embed, unless it was cancelled or failed
 };
 using Event = std::variant<TokenChosen, Finished>;
 
@@ -73,6 +77,7 @@ struct ModelInfo {
   std::string quantisation;  // of most weights: "Q4_1"
   // Layers with a state can be resumed only where it was saved: Request::boundaries help.
   bool keeps_state = false;
+  EmbeddingInfo embedding;
   // What a request leaves open: the file's own recommendation (general.sampling.*) over our defaults.
   sample::SamplingOptions default_sampling;
 };

@@ -64,6 +64,15 @@ Result<sample::SamplingOptions> default_sampling(const gguf::Metadata& metadata)
   return options;
 }
 
+Result<EmbeddingInfo> describe_embedding(const gguf::Metadata& metadata, const std::string& architecture) {
+  EmbeddingInfo embedding;
+  TRY_ASSIGN(const uint64_t type, metadata.unsigned_integer_or(architecture + ".pooling_type", 0));
+  embedding.stated = type != 0;
+  if (!embedding.stated) return embedding;
+  TRY_ASSIGN(embedding.pooling, pooling_of_type(type));
+  return embedding;
+}
+
 Result<ModelInfo> describe(const gguf::File& file, const std::string& path,
                            const text::Tokenizer& tokenizer) {
   ModelInfo info;
@@ -79,6 +88,7 @@ Result<ModelInfo> describe(const gguf::File& file, const std::string& path,
   info.file_bytes = file.total_bytes();
   for (const gguf::Tensor& tensor : file.tensors()) info.parameters += tensor.columns() * tensor.rows();
   info.quantisation = main_format(file);
+  TRY_ASSIGN(info.embedding, describe_embedding(file.metadata(), info.architecture));
   TRY_ASSIGN(info.default_sampling, default_sampling(file.metadata()));
   TRY(sample::check(info.default_sampling, info.vocabulary_size));
   return info;
@@ -118,6 +128,7 @@ Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit
   if (loaded.runner->vocabulary_size() < loaded.tokenizer->vocabulary_size())
     return fail(ErrorCode::kCorrupt, "the tokenizer has {} tokens, the model only {} rows for them",
                 loaded.tokenizer->vocabulary_size(), loaded.runner->vocabulary_size());
+  loaded.info.embedding.size = loaded.runner->hidden_size();
   loaded.info.keeps_state = loaded.runner->kv().has_states();
   loaded.info.context_length = loaded.runner->max_context();
   loaded.info.trained_context_length = loaded.runner->trained_context();

@@ -58,8 +58,10 @@ Result<RequestId> LocalEngine::submit(Request request, std::shared_ptr<EventSink
     auto& biases = request.sampling.logit_bias;
     biases.insert(biases.end(), never_end_.begin(), never_end_.end());
   }
+  const bool embed = request.embed;
   auto state =
       std::make_unique<RequestState>(0, std::move(request), std::move(sink), model_.info.context_length);
+  if (embed) state->pooler.emplace(model_.info.embedding.pooling);
   RequestId id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -164,13 +166,10 @@ void LocalEngine::run_step() {
   model_.runner->submit(plan);
   work_ahead();
   Result<std::span<float>> logits = model_.runner->wait();
-  if (!logits) {
-    spdlog::error("a step failed on {}: {}", model_.runner->device().name(), logits.error().message);
-    scheduler_.failed();
-    for (auto& request : scheduler_.remove_all())
-      finish(std::move(request), FinishReason::kError, logits.error());
-    return;
-  }
+  if (!logits) return fail_all(logits.error());
+  Result<std::span<float>> hidden = std::span<float>();
+  if (plan.hidden_rows > 0) hidden = model_.runner->hidden();
+  if (!hidden) return fail_all(hidden.error());
   const auto time = Clock::now() - begin;
   ++measured_.steps;
   measured_.tokens_computed += static_cast<uint64_t>(plan.rows);
@@ -178,7 +177,16 @@ void LocalEngine::run_step() {
   measured_.step_rows.observe(plan.rows);
   if (trace_ != nullptr) trace_step(plan, begin);
   scheduler_.completed(time);
+  ended_.clear();
   settle(plan, *logits);
+  pool(plan, *hidden);
+  for (const auto& [id, reason] : ended_) finish(scheduler_.remove(id), reason);
+}
+
+void LocalEngine::fail_all(const Error& error) {
+  spdlog::error("a step failed on {}: {}", model_.runner->device().name(), error.message);
+  scheduler_.failed();
+  for (auto& request : scheduler_.remove_all()) finish(std::move(request), FinishReason::kError, error);
 }
 
 void LocalEngine::work_ahead() {
@@ -217,7 +225,6 @@ void LocalEngine::trace_request(const RequestState& request) const {
 void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
   const auto vocabulary = static_cast<size_t>(model_.runner->vocabulary_size());
   size_t row = 0;
-  ended_.clear();
   for (const StepPart& part : plan.parts) {
     RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
     if (part.logits == Logits::kNone) continue;
@@ -228,7 +235,19 @@ void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
       ended_.emplace_back(request.id, length ? FinishReason::kLength : FinishReason::kEndToken);
     }
   }
-  for (const auto& [id, reason] : ended_) finish(scheduler_.remove(id), reason);
+}
+
+// The rows of texts whose embedding is wanted; a text has come to its end when all of it is computed.
+void LocalEngine::pool(const StepPlan& plan, std::span<const float> hidden) {
+  const int columns = model_.runner->hidden_size();
+  for (const StepPart& part : plan.parts) {
+    if (!part.hidden) continue;
+    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
+    const size_t values = part.tokens.size() * static_cast<size_t>(columns);
+    request.pooler->add(hidden.first(values), columns, part.first_position);
+    hidden = hidden.subspan(values);
+    if (request.missing() == 0) ended_.emplace_back(request.id, FinishReason::kEndToken);
+  }
 }
 
 bool LocalEngine::choose(RequestState& request, std::span<float> row) {
@@ -262,7 +281,9 @@ void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason rea
     measured_.prompt_tokens += static_cast<uint64_t>(request->usage.prompt_tokens);
     measured_.cached_tokens += static_cast<uint64_t>(request->usage.cached_tokens);
   }
-  request->sink->on_event(Finished{reason, request->usage, std::move(error)});
+  Finished end{reason, request->usage, std::move(error), {}};
+  if (request->embeds() && reason == FinishReason::kEndToken) end.embedding = request->pooler->finish();
+  request->sink->on_event(std::move(end));
 }
 
 void LocalEngine::publish_stats() {

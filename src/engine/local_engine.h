@@ -40,6 +40,8 @@ class LocalEngine final : public Engine {
   void trace_step(const StepPlan& plan, std::chrono::steady_clock::time_point begin);
   void trace_request(const RequestState& request) const;
   void settle(const StepPlan& plan, std::span<float> logits);
+  void pool(const StepPlan& plan, std::span<const float> hidden);
+  void fail_all(const Error& error);
   // True if the request has come to its end with this row.
   bool choose(RequestState& request, std::span<float> row);
   void finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error = {});

@@ -116,6 +116,41 @@ TEST_P(LocalEngineTest, EndTokensCanBeIgnored) {
   EXPECT_EQ(start(*engine, r)->wait().reason, FinishReason::kLength);
 }
 
+// A vector is the same to the last bit: alone, beside others, cut into any steps, cold and warm.
+TEST_P(LocalEngineTest, AnEmbeddingDoesNotDependOnCompanyCutsOrCache) {
+  const auto embed = [](int seed, int prompt) {
+    Request r = request(seed, prompt, 0);
+    r.embed = true;
+    return r;
+  };
+  const auto alone = make();
+  const Finished cold = start(*alone, embed(3, 150))->wait();
+  EXPECT_EQ(cold.reason, FinishReason::kEndToken);
+  EXPECT_EQ(cold.usage.prompt_tokens, 150);
+  EXPECT_EQ(cold.usage.cached_tokens, 0);
+  EXPECT_EQ(static_cast<int>(cold.embedding.size()), alone->info().embedding.size);
+  double squares = 0;
+  for (const float value : cold.embedding) squares += static_cast<double>(value) * value;
+  EXPECT_NEAR(squares, 1, 1e-6);
+  const Finished warm = start(*alone, embed(3, 150))->wait();
+  EXPECT_EQ(warm.embedding, cold.embedding);
+  EXPECT_NE(start(*alone, embed(4, 150))->wait().embedding, cold.embedding);
+  EXPECT_GT(start(*alone, request(3, 151, 1))->wait().usage.cached_tokens,
+            100);  // others use what it computed
+  for (const int step_tokens : {1, 7, 64}) {
+    EngineOptions options;
+    options.step_tokens = step_tokens;
+    const auto engine = make(options);
+    std::vector<std::shared_ptr<Collector>> neighbours;
+    for (int i = 0; i < 3; ++i) neighbours.push_back(start(*engine, request(10 + i, 20 + 30 * i, 20)));
+    const auto sink = start(*engine, embed(3, 150)), other = start(*engine, embed(5, 70));
+    for (int i = 0; i < 3; ++i) neighbours.push_back(start(*engine, request(20 + i, 90, 5)));
+    EXPECT_EQ(sink->wait().embedding, cold.embedding) << "steps of " << step_tokens;
+    EXPECT_FALSE(other->wait().embedding.empty());
+    for (auto& n : neighbours) EXPECT_TRUE(n->wait().embedding.empty());
+  }
+}
+
 // The same request gives the same tokens and the same log-probabilities to the last bit: alone, beside
 // others, cut into any steps.
 TEST_P(LocalEngineTest, AReplyDoesNotDependOnCompanyOrCuts) {

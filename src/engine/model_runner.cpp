@@ -69,9 +69,9 @@ Status ModelRunner::prepare_inputs() {
              sequences = static_cast<size_t>(options_.max_sequences);
   // Sequences may share all their pages, so there are more entries than pages.
   const size_t pages = sequences * (static_cast<size_t>(max_context_) / limits::kPageTokens + 1);
-  const size_t arrays = 5 + 2 * groups_.size(), lines = arrays * 64;
+  const size_t arrays = 6 + 2 * groups_.size(), lines = arrays * 64;
   const size_t saves = rows, copies = sequences;  // of two values each
-  const size_t values = 2 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + 2 * saves +
+  const size_t values = 3 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + 2 * saves +
                         (pages + 2 * copies) * groups_.size();
   TRY_ASSIGN(inputs_, device_->allocate(values * sizeof(int32_t) + lines));
   page_tables_.resize(groups_.size());
@@ -102,7 +102,7 @@ View ModelRunner::input_view(size_t& offset, int count) const {
 }
 
 void ModelRunner::bind(const StepPlan& plan) {
-  ids_.clear(), positions_.clear(), segments_.clear(), logit_rows_.clear();
+  ids_.clear(), positions_.clear(), segments_.clear(), logit_rows_.clear(), hidden_rows_.clear();
   for (auto& table : page_tables_) table.clear();
   int longest = 0, entries = 0;
   for (const StepPart& part : plan.parts) {
@@ -113,6 +113,7 @@ void ModelRunner::bind(const StepPlan& plan) {
       positions_.push_back(part.first_position + i);
       if (part.logits == Logits::kAll || (part.logits == Logits::kLast && i == n - 1))
         logit_rows_.push_back(first_row + i);
+      if (part.hidden) hidden_rows_.push_back(first_row + i);
     }
     longest = std::max(longest, part.first_position + n);
     const int pages = (part.first_position + n + limits::kPageTokens - 1) / limits::kPageTokens;
@@ -141,6 +142,7 @@ void ModelRunner::bind(const StepPlan& plan) {
   step_.positions = put(positions_);
   step_.segments = {put(segments_), static_cast<int>(plan.parts.size()), plan.rows, longest};
   step_.logit_rows = put(logit_rows_);
+  step_.hidden_rows = put(hidden_rows_);
   step_.saves = as_pairs(put(saves_));
   for (size_t g = 0; g < page_tables_.size(); ++g) step_.page_tables[g] = put(page_tables_[g]);
 }
@@ -163,20 +165,27 @@ void ModelRunner::submit(const StepPlan& plan) {
   CHECK(plan.rows > 0 && plan.rows <= options_.max_rows && plan.logit_rows <= options_.max_logit_rows);
   CHECK(static_cast<int>(plan.parts.size()) <= options_.max_sequences);
   bind(plan);
-  fetch(model_->forward(*stream_, step_));
+  fetch(model_->forward(*stream_, step_), logits_);
 }
 
 Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
   if (!model_->has_draft_head()) return fail(ErrorCode::kUnsupported, "this model has no draft head (MTP)");
   CHECK(static_cast<int>(next.size()) == step_.rows);
   stream_->upload(step_.ids, std::as_bytes(next));
-  fetch(model_->draft(*stream_, step_));
+  fetch(model_->draft(*stream_, step_), logits_);
   return wait();
 }
 
-void ModelRunner::fetch(const View& logits) {
-  fetched_ = {logits_.data(), static_cast<size_t>(logits.rows) * static_cast<size_t>(logits.columns)};
-  if (!fetched_.empty()) stream_->download(std::as_writable_bytes(fetched_), logits);
+Result<std::span<float>> ModelRunner::hidden() {
+  const View rows = model_->hidden(*stream_, step_);
+  hidden_.resize(static_cast<size_t>(rows.rows) * static_cast<size_t>(hidden_size()));
+  fetch(rows, hidden_);
+  return wait();
+}
+
+void ModelRunner::fetch(const View& rows, std::vector<float>& host) {
+  fetched_ = {host.data(), static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
+  if (!fetched_.empty()) stream_->download(std::as_writable_bytes(fetched_), rows);
 }
 
 Result<std::span<float>> ModelRunner::wait() {

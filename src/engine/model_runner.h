@@ -44,9 +44,14 @@ class ModelRunner final : private kv::SlabSource {
   // such head.
   Result<std::span<float>> draft(std::span<const TokenId> next);
 
+  // After run(): the final hidden states, hidden_size() values, of each row of the plan that asked for them.
+  // Valid until the next call of any of the three.
+  Result<std::span<float>> hidden();
+
   kv::KvCache& kv() { return *kv_; }
   const RunnerOptions& options() const { return options_; }
   int vocabulary_size() const { return model_->vocabulary_size(); }
+  int hidden_size() const { return model_->hidden_size(); }
   int trained_context() const { return model_->context_length(); }
   // Tokens one sequence can have: bounded by max_context and by the memory for pages.
   int max_context() const { return max_context_; }
@@ -55,7 +60,7 @@ class ModelRunner final : private kv::SlabSource {
   // Everything a step needs besides weights and pages.
   size_t workspace_bytes() const {
     return model_->workspace_bytes() + device_->scratch_bytes() + inputs_->bytes() +
-           logits_.size() * sizeof(float);
+           (logits_.size() + hidden_.size()) * sizeof(float);
   }
   std::vector<std::string> remarks() const { return model_->remarks(); }
 
@@ -69,7 +74,7 @@ class ModelRunner final : private kv::SlabSource {
   void bind(const StepPlan& plan);
   template <class Put>
   void submit_copies(const StepPlan& plan, const Put& put);
-  void fetch(const backend::View& logits);
+  void fetch(const backend::View& rows, std::vector<float>& host);
   backend::View input_view(size_t& offset, int count) const;
 
   struct GroupSlabs {
@@ -88,10 +93,10 @@ class ModelRunner final : private kv::SlabSource {
   // The step's int32 arrays, made on the host and copied to the device.
   std::unique_ptr<backend::Buffer> inputs_;
   model::StepInput step_;
-  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, saves_, copies_;
+  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, hidden_rows_, saves_, copies_;
   std::vector<std::vector<int32_t>> page_tables_;
-  std::vector<float> logits_;
-  std::span<float> fetched_;  // of logits_: what the step in flight gives
+  std::vector<float> logits_, hidden_;
+  std::span<float> fetched_;  // of these: what the work in flight gives
 };
 
 }  // namespace tempo9::engine

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.h"
@@ -27,10 +28,12 @@ struct RequestState {
   // is.
   RequestId leader = 0;
   int shared = 0;
+  std::optional<Pooler> pooler;  // instead of a reply
   bool admitted_before = false, restarted = false;
   Usage usage;
   std::chrono::steady_clock::time_point submitted, started, first_token, last_token;
 
+  bool embeds() const { return pooler.has_value(); }
   int known() const { return static_cast<int>(tokens.size()); }
   int missing() const { return known() - computed; }
   // One row behind: the next token of a reply, or the last of a prompt.

@@ -27,6 +27,7 @@ void Scheduler::add(RequestPtr request) {
 
 // Whether a running request is about to compute tokens that this one needs and that are not cached yet.
 bool Scheduler::follows_another(RequestState& request) {
+  if (request.embeds()) return false;  // computes everything itself
   const auto leads = [&](const RequestPtr& r) { return r->id == request.leader; };
   if (const auto leader = std::find_if(running_.begin(), running_.end(), leads); leader != running_.end())
     return (*leader)->computed < request.shared;
@@ -68,7 +69,8 @@ void Scheduler::admit() {
 }
 
 void Scheduler::start(RequestPtr request) {
-  const kv::KvCache::Found found = kv_.attach(request->pages, request->tokens, request->known() - 1);
+  const kv::KvCache::Found found =
+      kv_.attach(request->pages, request->tokens, request->embeds() ? 0 : request->known() - 1);
   request->computed = found.tokens;
   if (!request->admitted_before) request->usage.cached_tokens = found.tokens;
   request->admitted_before = true;
@@ -125,8 +127,9 @@ void Scheduler::plan_rows(RequestState& request, int rows) {
   plan_.add({{request.tokens.data() + request.computed, static_cast<size_t>(rows)},
              request.computed,
              &request.pages,
-             rows == request.missing() ? Logits::kLast : Logits::kNone,
-             static_cast<int>(self - running_.begin())});
+             rows == request.missing() && !request.embeds() ? Logits::kLast : Logits::kNone,
+             static_cast<int>(self - running_.begin()),
+             request.embeds()});
   for (const int point : request.save_points) {
     if (!kv_.has_states()) break;
     if (point <= request.computed || point > request.computed + rows) continue;

@@ -16,7 +16,8 @@ struct StepPart {
   int first_position = 0;                  // of tokens[0] in its sequence
   const kv::Sequence* sequence = nullptr;  // its pages reach at least to the last of these positions
   Logits logits = Logits::kNone;
-  int owner = 0;  // index for whoever made the plan
+  int owner = 0;        // index for whoever made the plan
+  bool hidden = false;  // the final hidden states of all its rows are wanted
 };
 
 // The state of a part's sequence after its first `position` tokens goes to `slot`.
@@ -32,13 +33,15 @@ struct StepPlan {
   std::vector<StateSave> saves;  // in the order of the parts, positions ascending
   int rows = 0;                  // of all parts
   int logit_rows = 0;            // of all parts
+  int hidden_rows = 0;           // likewise
 
-  void clear() { copies.clear(), parts.clear(), saves.clear(), rows = logit_rows = 0; }
+  void clear() { copies.clear(), parts.clear(), saves.clear(), rows = logit_rows = hidden_rows = 0; }
   void add(const StepPart& part) {
     parts.push_back(part);
     const int n = static_cast<int>(part.tokens.size());
     rows += n;
     logit_rows += part.logits == Logits::kAll ? n : part.logits == Logits::kLast ? 1 : 0;
+    if (part.hidden) hidden_rows += n;
   }
 };
 

@@ -33,6 +33,7 @@ Status Decoder::load(const LoadContext& context) {
   TRY_ASSIGN(const std::vector<kv::LayerLayout> layers, lay_out_kv(context.device));
   kv_layout_ = kv::make_layout(layers);
   workspace_.add(hidden_, max_rows_, config_.embedding);
+  workspace_.add(normed_, max_rows_, config_.embedding);
   workspace_.add(last_, context.options.max_logit_rows, config_.embedding);
   workspace_.add(logits_, context.options.max_logit_rows, config_.vocabulary);
   add_buffers(context.options);
@@ -70,6 +71,14 @@ View Decoder::forward(Stream& stream, const StepInput& step) {
   make_angles(stream, step);
   for (int layer = 0; layer < layer_count_; ++layer) run_layer(stream, step, layer, hidden);
   return logits_of(stream, step, hidden, output_norm_, output_);
+}
+
+View Decoder::hidden(Stream& stream, const StepInput& step) {
+  const View normed = normed_.first_rows(step.hidden_rows.rows);
+  if (normed.rows == 0) return normed;
+  stream.submit(GatherRows{hidden_, step.hidden_rows, normed});
+  stream.submit(RmsNorm{normed, output_norm_, normed, config_.norm_epsilon});
+  return normed;
 }
 
 View Decoder::logits_of(Stream& stream, const StepInput& step, const View& hidden, const Vector& norm,

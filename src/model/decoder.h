@@ -17,11 +17,13 @@ namespace tempo9::model {
 class Decoder : public Model {
  public:
   int vocabulary_size() const override { return config_.vocabulary; }
+  int hidden_size() const override { return config_.embedding; }
   int context_length() const override { return config_.context; }
   const kv::Layout& kv_layout() const override { return kv_layout_; }
   size_t weight_bytes() const override { return store_.resident_bytes(); }
   size_t workspace_bytes() const override { return workspace_.bytes(); }
   backend::View forward(backend::Stream& stream, const StepInput& step) final;
+  backend::View hidden(backend::Stream& stream, const StepInput& step) final;
 
   // Checks the file's tensors and loads them.
   Status load(const LoadContext& context);
@@ -67,7 +69,7 @@ class Decoder : public Model {
 
  private:
   std::vector<TensorSlot> slots(const gguf::File& file);
-  backend::View last_, logits_;
+  backend::View last_, logits_, normed_;
 };
 
 // Queries, keys and values as three tensors or as one (attn_qkv), the output projection, a bias of each; the

@@ -33,8 +33,9 @@ struct StepInput {
   // number in every group.
   // A group of states has one entry per segment instead.
   std::vector<backend::View> page_tables;
-  backend::View logit_rows;  // int32 [n, 1]: rows whose logits are wanted
-  backend::View saves;       // int32 [n, 2]: rows after which states are saved, and the slots; may be absent
+  backend::View logit_rows;   // int32 [n, 1]: rows whose logits are wanted
+  backend::View hidden_rows;  // int32 [n, 1]: rows whose final hidden states are wanted
+  backend::View saves;        // int32 [n, 2]: rows after which states are saved, and the slots; may be absent
   // Per KV group: where its pages are.
   struct Pages {
     const backend::SlabTable* slabs = nullptr;
@@ -48,6 +49,7 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual int vocabulary_size() const = 0;
+  virtual int hidden_size() const = 0;
   virtual int context_length() const = 0;  // that it was trained for
   virtual const kv::Layout& kv_layout() const = 0;
   virtual size_t weight_bytes() const = 0;     // on the device
@@ -56,6 +58,10 @@ class Model {
   virtual std::vector<std::string> remarks() const { return {}; }
   // Submits one step. Returns the view that holds [logit rows, vocabulary] once the stream has come that far.
   virtual backend::View forward(backend::Stream& stream, const StepInput& step) = 0;
+
+  // After forward() of the same step, before draft(): submits the final norm of the step's hidden rows.
+  // Returns the view that holds [hidden rows, hidden_size()].
+  virtual backend::View hidden(backend::Stream& stream, const StepInput& step) = 0;
 
   // Whether the file brought a head that drafts the token after next (MTP).
   virtual bool has_draft_head() const { return false; }

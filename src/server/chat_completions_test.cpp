@@ -46,11 +46,6 @@ Streamed put_together(const Answer& answer, size_t choices = 1) {
   return result;
 }
 
-Json body_of(const Answer& answer) {
-  EXPECT_EQ(answer.status, 200) << answer.body;
-  return *parse_json(answer.body);
-}
-
 TEST(ChatCompletions, AnswersWhole) {
   TestServer server;
   server.engine.change([](FakeScript& script) { script.cached_tokens = 5; });
@@ -237,10 +232,11 @@ TEST(ChatCompletions, ErrorsHaveOpenAisForm) {
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(error_of(wrong)["param"], "temperature");
   const Json tool = {{"type", "function"}, {"function", {{"name", "f"}}}};
-  const Answer unsupported = server.chat(chat_body({{"tools", Json::array({tool})}, {"stream", true}}));
+  const Json forced = {{"tools", Json::array({tool})}, {"tool_choice", "required"}, {"stream", true}};
+  const Answer unsupported = server.chat(chat_body(forced));
   EXPECT_EQ(unsupported.status, 400);
   EXPECT_EQ(error_of(unsupported)["code"], "unsupported_parameter");
-  EXPECT_EQ(error_of(unsupported)["param"], "tools");
+  EXPECT_EQ(error_of(unsupported)["param"], "tool_choice");
   EXPECT_EQ(ask(server.port(), "POST", "/v1/chat/completions").status, 400);
 }
 

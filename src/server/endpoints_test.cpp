@@ -8,11 +8,6 @@ namespace {
 
 using namespace testing;
 
-Json body_of(const Answer& answer) {
-  EXPECT_EQ(answer.status, 200) << answer.body;
-  return *parse_json(answer.body);
-}
-
 TEST(Completions, GoesOnFromTheTextAsItStands) {
   TestServer server;
   server.engine.say(" and on");

@@ -47,6 +47,14 @@ class Session:
     image: bool = False  # the last request holds a picture
 
 
+def asks_anew(before: dict, after: dict) -> bool:
+    """Whether the second request has a new question of the user. Some templates show earlier turns differently then."""
+    field = "input" if "input" in before else "messages"
+    added = after[field][len(before[field]) :]
+    said = [m["content"] for m in added if m.get("role") == "user"]
+    return any(isinstance(content, str) or any("text" in part for part in content) for content in said)
+
+
 def schema(*names: str) -> dict:
     properties = {name: {"type": "string", "description": f"the {name}"} for name in names}
     properties["zone"] = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}], "default": None}

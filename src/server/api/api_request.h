@@ -30,10 +30,11 @@ struct ApiRequest {
   // A conversation, or texts to go on from (each is a prompt of its own). Ollama asks for a model to be
   // loaded by a conversation without messages.
   std::variant<chat::ChatRequest, std::vector<TextPrompt>> input;
-  sample::SamplingOptions sampling;  // its seed is set from `seed`
-  std::optional<uint64_t> seed;      // absent: another one for every request
-  int max_new_tokens = 0;            // 0: as many as the context holds
-  bool ignore_end = false;           // the reply goes on to its limit or a stop string
+  std::string input_field = "messages";  // where it stands in the body, for messages about it
+  sample::SamplingOptions sampling;      // its seed is set from `seed`
+  std::optional<uint64_t> seed;          // absent: another one for every request
+  int max_new_tokens = 0;                // 0: as many as the context holds
+  bool ignore_end = false;               // the reply goes on to its limit or a stop string
   std::vector<std::string> stop;
   int choices = 1;  // replies to each prompt
   bool stream = false;

@@ -1,6 +1,7 @@
 // What a reply is made of while it comes, in no dialect: the core (generation.h) makes deltas, a dialect's
 // ReplyWriter turns them into its own JSON.
 #pragma once
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,21 +25,26 @@ enum class StopReason { kEnd, kStopString, kLength };
 
 struct ChatDelta {
   int choice = 0;                    // which of the replies: prompt times choices + choice
-  std::string text;                  // of the answer; whole characters
-  std::string reasoning;             // of the thinking before it
-  std::vector<TokenReport> tokens;   // if log-probabilities were asked for: the tokens that `text` completes
+  std::string reasoning;             // of the thinking; whole characters
+  std::string text;                  // of the answer behind it
+  std::vector<TokenReport> tokens;   // if log-probabilities were asked for: those that these texts complete
   std::optional<StopReason> finish;  // only in a choice's last delta
+  std::string stop_string;           // for kStopString: the one that ended it
 };
 
 struct ReplyUsage {
   int prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0;
+  int reasoning_tokens = 0;  // of the completion
+  std::chrono::nanoseconds prompt_time{0}, generation_time{0};
 };
 
-// Calls come in this order: fail(); or begin(), any number of add(), then finish() or fail().
+// Calls come in this order: fail(); or begin(), any number of add(), then finish() or fail(). The writer
+// lives until it has ended its answer or the client is gone.
 class ReplyWriter {
  public:
   virtual ~ReplyWriter() = default;
-  virtual void begin() = 0;  // the engine has accepted the request
+  // The engine has accepted the request. How much of the prompt is cached is known at the end.
+  virtual void begin(int prompt_tokens) = 0;
   virtual void add(ChatDelta delta) = 0;
   virtual void finish(const ReplyUsage& usage) = 0;  // every choice has finished
   virtual void fail(const ApiError& error) = 0;

@@ -52,10 +52,9 @@ Json parse_arguments(Fields& call, std::string_view name, const std::string& tex
 }
 
 void set_effort(chat::ChatRequest& conversation, std::string_view effort) {
-  if (effort == "none")
-    conversation.enable_thinking = false;
-  else
-    conversation.reasoning_effort = std::string(effort);
+  const bool none = effort == "none";
+  if (!none) conversation.reasoning_effort = std::string(effort);
+  if (none || !conversation.enable_thinking) conversation.enable_thinking = !none;
 }
 
 void drop_attribution(chat::ChatRequest& conversation) {

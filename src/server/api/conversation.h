@@ -19,7 +19,8 @@ void add_text(chat::Message& message, std::string text);
 // the text itself. Those of all calls share the bound of one body.
 Json parse_arguments(Fields& call, std::string_view name, const std::string& text);
 
-// How hard the model should think, as the client says it; "none" turns thinking off.
+// How hard the model should think, as the client says it: "none" turns thinking off, any other word turns it
+// on unless the client has said otherwise.
 void set_effort(chat::ChatRequest& conversation, std::string_view effort);
 
 // Claude Code (and proxies in front of it) begins the first system message with a line of its own that says

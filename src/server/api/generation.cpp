@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat/reasoning.h"
 #include "engine/token_stream.h"
 #include "server/api/prompts.h"
 #include "server/api/token_reports.h"
@@ -15,14 +16,17 @@ namespace {
 
 // One reply: the text of one engine request.
 struct Sequence {
-  Sequence(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop)
-      : stream(tokenizer, stop) {}
+  Sequence(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop,
+           const chat::ReplyStart& start)
+      : stream(tokenizer, stop), splitter(start) {}
   engine::RequestId id = 0;
   engine::TokenStream stream;
+  chat::ReasoningSplitter splitter;
   TokenReports reports;
-  int tokens = 0;        // pushed into `stream`
-  bool stopped = false;  // by a stop string
-  engine::Usage usage;   // once it has finished
+  int tokens = 0;            // pushed into `stream`
+  int reasoning_tokens = 0;  // of them
+  bool stopped = false;      // by a stop string
+  engine::Usage usage;       // once it has finished
 };
 
 class Generation : public std::enable_shared_from_this<Generation> {
@@ -102,7 +106,7 @@ void Generation::start() {
       self->note_usage(self->usage());
     }
   });
-  if (!over_) reply_->begin();
+  if (!over_) reply_->begin(usage().prompt_tokens);
 }
 
 Status Generation::submit(const std::vector<Prompt>& prompts) {
@@ -117,7 +121,7 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
     request.sampling.seed = choice_seed(seed, index % choices);
     auto sink = std::make_shared<SequenceSink>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
-    sequences_.emplace_back(service_.engine().tokenizer(), request_.stop).id = id;
+    sequences_.emplace_back(service_.engine().tokenizer(), request_.stop, prompt.reply).id = id;
   }
   return {};
 }
@@ -150,7 +154,9 @@ void Generation::handle(size_t index, const engine::TokenChosen& event) {
   const engine::TokenStream::Piece piece = sequence.stream.push(event.choice.token);
   sequence.stopped = piece.stopped;
   if (piece.stopped) service_.engine().cancel(sequence.id);
+  const bool thought = sequence.splitter.thinking();
   emit(index, piece, std::nullopt);
+  if (thought || sequence.splitter.thinking()) ++sequence.reasoning_tokens;  // tags are part of it
 }
 
 void Generation::handle(size_t index, engine::Finished event) {
@@ -175,13 +181,22 @@ void Generation::handle(size_t index, engine::Finished event) {
 void Generation::emit(size_t index, const engine::TokenStream::Piece& piece,
                       std::optional<StopReason> finish) {
   Sequence& sequence = sequences_[index];
+  chat::ReasoningSplitter::Piece labelled = sequence.splitter.push(piece.text);
   ChatDelta delta;
   delta.choice = static_cast<int>(index);
-  delta.text = piece.text;
+  delta.reasoning = std::move(labelled.reasoning);
+  delta.text = std::move(labelled.text);
+  if (finish) {
+    chat::ReasoningSplitter::Piece rest = sequence.splitter.finish();
+    delta.reasoning += rest.reasoning;
+    delta.text += rest.text;
+    delta.stop_string = sequence.stream.matched();
+  }
   delta.finish = finish;
   delta.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
                         : sequence.reports.release(piece.text.size());
-  if (!delta.text.empty() || !delta.tokens.empty() || delta.finish) reply_->add(std::move(delta));
+  const bool says = !delta.text.empty() || !delta.reasoning.empty() || !delta.tokens.empty();
+  if (says || delta.finish) reply_->add(std::move(delta));
 }
 
 void Generation::finish() {
@@ -208,6 +223,9 @@ ReplyUsage Generation::usage() const {
   for (size_t i = 0; i < sequences_.size(); ++i) {
     const Sequence& sequence = sequences_[i];
     total.completion_tokens += std::max(sequence.usage.completion_tokens, sequence.tokens);
+    total.reasoning_tokens += sequence.reasoning_tokens;
+    total.prompt_time = std::max(total.prompt_time, sequence.usage.prompt_time);
+    total.generation_time = std::max(total.generation_time, sequence.usage.generation_time);
     if (i % static_cast<size_t>(request_.choices) == 0) total.cached_tokens += sequence.usage.cached_tokens;
   }
   for (const int tokens : prompt_tokens_) total.prompt_tokens += tokens;

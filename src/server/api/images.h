@@ -1,16 +1,11 @@
 // Pictures in requests: only such as the request itself carries. Nothing is fetched from anywhere.
 #pragma once
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "chat/chat_request.h"
 #include "server/api/fields.h"
 
 namespace tempo9::server {
-
-// The bytes of base64 text, with or without padding and line breaks; nothing if it is not base64.
-std::optional<std::string> decode_base64(std::string_view text);
 
 // Adds the encoded picture at `path`. No model sees pictures yet, which is reported as a gap.
 void add_image(chat::Message& message, std::string_view base64, const FieldPath& path, Faults& faults);

@@ -5,28 +5,6 @@
 namespace tempo9::server {
 namespace {
 
-TEST(Base64, DecodesTheStandardsVectors) {
-  // RFC 4648, section 10.
-  EXPECT_EQ(decode_base64(""), "");
-  EXPECT_EQ(decode_base64("Zg=="), "f");
-  EXPECT_EQ(decode_base64("Zm8="), "fo");
-  EXPECT_EQ(decode_base64("Zm9v"), "foo");
-  EXPECT_EQ(decode_base64("Zm9vYg=="), "foob");
-  EXPECT_EQ(decode_base64("Zm9vYmE="), "fooba");
-  EXPECT_EQ(decode_base64("Zm9vYmFy"), "foobar");
-}
-
-TEST(Base64, TakesBothAlphabetsLineBreaksAndNoPadding) {
-  EXPECT_EQ(decode_base64("+/+/"), "\xFB\xFF\xBF");
-  EXPECT_EQ(decode_base64("-_-_"), "\xFB\xFF\xBF");
-  EXPECT_EQ(decode_base64("Zm9v\r\nYg"), "foob");
-}
-
-TEST(Base64, RefusesWhatIsNone) {
-  for (const char* text : {"Z", "Zm9vY", "Zg=", "Zg===", "Zg==Zg==", "Zm 9", "Zm9*", "=", "\xC3\xA9"})
-    EXPECT_FALSE(decode_base64(text)) << text;
-}
-
 TEST(Images, OnlyThoseInTheRequestAreTaken) {
   const auto fault = [](std::string_view url) {
     chat::Message message;

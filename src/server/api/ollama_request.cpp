@@ -155,6 +155,7 @@ ApiResult<ApiRequest> parse_ollama_generate(std::string_view body, const engine:
   const Result<Json> json = parse_json(body);
   if (!json) return api_failure(json.error());
   ApiRequest request;
+  request.input_field = "prompt";
   chat::ChatRequest conversation;
   Faults faults;
   const FieldPath root;

@@ -80,21 +80,7 @@ void read_template_options(Fields& fields, chat::ChatRequest& conversation) {
 
 Json logprobs_object(const std::vector<TokenReport>& tokens, bool wanted) {
   if (!wanted) return nullptr;
-  const auto describe = [](const TokenText& token) {
-    Json bytes = Json::array();
-    for (const unsigned char byte : token.bytes) bytes.push_back(byte);
-    return Json{{"token", printable(token.bytes)},
-                {"logprob", finite_logprob(token.logprob)},
-                {"bytes", std::move(bytes)}};
-  };
-  Json content = Json::array();
-  for (const TokenReport& token : tokens) {
-    Json entry = describe(token.chosen);
-    entry["top_logprobs"] = Json::array();
-    for (const TokenText& top : token.top) entry["top_logprobs"].push_back(describe(top));
-    content.push_back(std::move(entry));
-  }
-  return {{"content", std::move(content)}, {"refusal", nullptr}};
+  return {{"content", logprob_entries(tokens)}, {"refusal", nullptr}};
 }
 
 Json whole_choice(const ChatDelta& reply, bool logprobs) {
@@ -115,7 +101,7 @@ Json chunk_choice(const ChatDelta& delta, bool logprobs) {
 }
 
 constexpr OpenAiShape kChatShape = {
-    .id_prefix = "chatcmpl",
+    .id_prefix = "chatcmpl-",
     .whole_object = "chat.completion",
     .chunk_object = "chat.completion.chunk",
     .whole_choice = whole_choice,

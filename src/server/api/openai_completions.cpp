@@ -11,6 +11,7 @@
 #include "server/api/openai_fields.h"
 #include "server/api/openai_reply.h"
 #include "server/api/output_format.h"
+#include "server/api/text_prompts.h"
 
 namespace tempo9::server {
 namespace {
@@ -29,54 +30,6 @@ constexpr std::array<UnsupportedField, 8> kUnsupported = {{
 }};
 
 constexpr std::array<std::string_view, 3> kIgnored = {"user", "metadata", "cache_prompt"};
-
-std::vector<TokenId> read_ids(const Json& array, const FieldPath& path, int vocabulary_size, Faults& faults) {
-  std::vector<TokenId> ids;
-  for (size_t i = 0; i < array.size(); ++i) {
-    const Json& element = array[i];
-    const bool is_id = element.is_number_integer() && element >= 0 && element < vocabulary_size;
-    if (!is_id) {
-      faults.report(ErrorCode::kInvalidArgument, path.element(i),
-                    fmt::format("expected a token id from 0 to {}", vocabulary_size - 1));
-      return {};
-    }
-    ids.push_back(element.get<TokenId>());
-  }
-  return ids;
-}
-
-// A string, an array of strings, an array of token ids, or an array of such arrays.
-std::vector<TextPrompt> read_prompt(Fields& fields, int vocabulary_size) {
-  const Json* prompt = fields.any("prompt");
-  const FieldPath path = fields.path().member("prompt");
-  std::vector<TextPrompt> prompts;
-  if (prompt == nullptr) {
-    fields.refuse(ErrorCode::kInvalidArgument, "prompt", "this field is required");
-  } else if (prompt->is_string()) {
-    prompts.emplace_back(prompt->get<std::string>());
-  } else if (!prompt->is_array() || prompt->empty()) {
-    fields.refuse(ErrorCode::kInvalidArgument, "prompt",
-                  "expected a string, or an array that is not empty of strings or token ids");
-  } else if (prompt->front().is_number()) {
-    prompts.emplace_back(read_ids(*prompt, path, vocabulary_size, fields.faults()));
-  } else if (prompt->size() > limits::kMaxSequences) {
-    fields.refuse(ErrorCode::kInvalidArgument, "prompt",
-                  fmt::format("at most {} prompts are allowed", limits::kMaxSequences));
-  } else {
-    for (size_t i = 0; i < prompt->size(); ++i) {
-      const Json& element = (*prompt)[i];
-      if (element.is_string())
-        prompts.emplace_back(element.get<std::string>());
-      else if (element.is_array())
-        prompts.emplace_back(read_ids(element, path.element(i), vocabulary_size, fields.faults()));
-      else
-        fields.faults().report(
-            ErrorCode::kInvalidArgument, path.element(i),
-            fmt::format("expected a string or an array of token ids, but got {}", kind_of(element)));
-    }
-  }
-  return prompts;
-}
 
 Json logprobs_object(const std::vector<TokenReport>& tokens, bool wanted) {
   if (!wanted) return nullptr;
@@ -101,7 +54,7 @@ Json chunk_choice(const ChatDelta& delta, bool logprobs) {
 }
 
 constexpr OpenAiShape kCompletionShape = {
-    .id_prefix = "cmpl",
+    .id_prefix = "cmpl-",
     .whole_object = "text_completion",
     .chunk_object = "text_completion",
     .whole_choice = chunk_choice,
@@ -120,7 +73,8 @@ ApiResult<ApiRequest> parse_openai_completions(std::string_view body, const engi
   Faults faults;
   const FieldPath root;
   Fields fields(*json, root, faults);
-  std::vector<TextPrompt> prompts = read_prompt(fields, model.vocabulary_size);
+  std::vector<TextPrompt> prompts =
+      read_text_prompts(fields, "prompt", model.vocabulary_size, limits::kMaxSequences);
   read_common_fields(fields, model, request);
   if (const auto top = fields.integer("logprobs", 0, limits::kMaxTopLogprobs))
     request.sampling.top_logprobs = static_cast<int>(*top);

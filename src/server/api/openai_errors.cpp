@@ -1,12 +1,11 @@
 #include "server/api/openai_errors.h"
 
+#include "server/api/reply_parts.h"
+
 namespace tempo9::server {
 namespace {
 
-constexpr const char* kRetryAfterSeconds = "2";
-
 struct Meaning {
-  int status;
   const char* type;
   const char* code;  // null: none
 };
@@ -15,30 +14,30 @@ Meaning meaning_of(ErrorCode code) {
   constexpr const char* kRequest = "invalid_request_error";
   switch (code) {
     case ErrorCode::kInvalidArgument:
-      return {400, kRequest, "invalid_value"};
+      return {kRequest, "invalid_value"};
     case ErrorCode::kNotFound:
-      return {404, kRequest, "model_not_found"};
+      return {kRequest, "model_not_found"};
     case ErrorCode::kUnsupported:
-      return {400, kRequest, "unsupported_parameter"};
+      return {kRequest, "unsupported_parameter"};
     case ErrorCode::kTooLong:
-      return {400, kRequest, "context_length_exceeded"};
+      return {kRequest, "context_length_exceeded"};
     case ErrorCode::kBusy:
-      return {503, "server_error", "server_busy"};
+      return {"server_error", "server_busy"};
     case ErrorCode::kCancelled:
-      return {503, "server_error", "server_stopping"};
+      return {"server_error", "server_stopping"};
     case ErrorCode::kOutOfMemory:
-      return {503, "server_error", "out_of_memory"};
+      return {"server_error", "out_of_memory"};
     case ErrorCode::kCorrupt:
     case ErrorCode::kIo:
     case ErrorCode::kInternal:
       break;
   }
-  return {500, "server_error", nullptr};
+  return {"server_error", nullptr};
 }
 
 // Clients know an over-long prompt by this sentence and shorten the conversation.
 std::string too_long_message(const ApiError& error) {
-  const char* what = error.param == "prompt" ? "prompt" : "messages";
+  const std::string& what = error.param;  // messages, prompt, input
   return fmt::format(
       "This model's maximum context length is {} tokens. However, your {} resulted in {} tokens. Please "
       "reduce "
@@ -54,13 +53,6 @@ Json error_object(std::string_view message, const char* type, const std::string&
             {"code", code == nullptr ? Json() : Json(code)}}}};
 }
 
-Response json_response(int status, const Json& body) {
-  Response response{status, {{"Content-Type", "application/json"}}, dump_json(body)};
-  if (status == 503 || status == 429) response.headers.emplace_back("Retry-After", kRetryAfterSeconds);
-  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  return response;
-}
-
 }  // namespace
 
 Json openai_error_object(const ApiError& error) {
@@ -71,7 +63,11 @@ Json openai_error_object(const ApiError& error) {
 }
 
 Response openai_error(const ApiError& error) {
-  return json_response(meaning_of(error.code).status, openai_error_object(error));
+  return json_response(http_status(error.code), openai_error_object(error));
+}
+
+Response openai_error(const ApiError& error, const char* code, int status) {
+  return json_response(status, error_object(error.message, meaning_of(error.code).type, error.param, code));
 }
 
 Response openai_refusal(const Refusal& refusal) {

@@ -289,7 +289,7 @@ TEST(OpenAiChat, NamesWhatItReadsButCannotAnswerYet) {
   const std::string tool = R"("tools":[{"type":"function","function":{"name":"f"}}])";
   expect_gaps(
       parse_openai_chat,
-      {{chat(tool), "tools"},
+      {{chat(tool + R"(,"tool_choice":"required")"), "tool_choice"},
        {chat(R"("response_format":{"type":"json_object"})"), "response_format"},
        {chat(R"("response_format":{"type":"json_schema","json_schema":{"schema":{}}})"), "response_format"},
        {messages(R"({"role":"user","content":[{"type":"text","text":"see"},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/api/openai_errors.h"
+#include "server/api/reply_parts.h"
 #include "server/http/sse.h"
 
 namespace tempo9::server {
@@ -18,7 +19,8 @@ Json usage_object(const ReplyUsage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"completion_tokens", usage.completion_tokens},
           {"total_tokens", usage.prompt_tokens + usage.completion_tokens},
-          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}}};
+          {"prompt_tokens_details", {{"cached_tokens", usage.cached_tokens}}},
+          {"completion_tokens_details", {{"reasoning_tokens", usage.reasoning_tokens}}}};
 }
 
 class OpenAiReply : public ReplyWriter {
@@ -28,8 +30,7 @@ class OpenAiReply : public ReplyWriter {
 
  protected:
   Json frame(const char* object) const {
-    const std::string_view number = std::string_view(options_.request_id).substr(4);  // behind "req_"
-    return {{"id", fmt::format("{}-{}", shape_.id_prefix, number)},
+    return {{"id", derive_id(shape_.id_prefix, options_.request_id)},
             {"object", object},
             {"created", options_.created},
             {"model", options_.model}};
@@ -51,7 +52,7 @@ class WholeReply final : public OpenAiReply {
  public:
   using OpenAiReply::OpenAiReply;
 
-  void begin() override { choices_.resize(options_.choices); }
+  void begin(int) override { choices_.resize(options_.choices); }
 
   void add(ChatDelta delta) override {
     ChatDelta& choice = choices_[static_cast<size_t>(delta.choice)];
@@ -69,7 +70,7 @@ class WholeReply final : public OpenAiReply {
           choice_object(i, shape_.whole_choice(choices_[i], options_.logprobs), choices_[i].finish));
     body["choices"] = std::move(choices);
     body["usage"] = usage_object(usage);
-    response_->send({200, {{"Content-Type", "application/json"}}, dump_json(body)});
+    response_->send(json_response(200, body));
   }
 
   void fail(const ApiError& error) override { response_->send(openai_error(error)); }
@@ -82,7 +83,7 @@ class StreamedReply final : public OpenAiReply {
  public:
   using OpenAiReply::OpenAiReply;
 
-  void begin() override {
+  void begin(int) override {
     begun_ = true;
     response_->begin_stream(
         {200, event_stream_headers(),
@@ -138,6 +139,24 @@ std::unique_ptr<ReplyWriter> make_openai_reply(const OpenAiShape& shape, OpenAiR
 std::string printable(std::string_view bytes) {
   // The library replaces what is not UTF-8 when it writes; reading that back gives the replaced text.
   return Json::parse(dump_json(Json(bytes))).get<std::string>();
+}
+
+Json logprob_entries(const std::vector<TokenReport>& tokens) {
+  const auto describe = [](const TokenText& token) {
+    Json bytes = Json::array();
+    for (const unsigned char byte : token.bytes) bytes.push_back(byte);
+    return Json{{"token", printable(token.bytes)},
+                {"logprob", finite_logprob(token.logprob)},
+                {"bytes", std::move(bytes)}};
+  };
+  Json entries = Json::array();
+  for (const TokenReport& token : tokens) {
+    Json entry = describe(token.chosen);
+    entry["top_logprobs"] = Json::array();
+    for (const TokenText& top : token.top) entry["top_logprobs"].push_back(describe(top));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
 }
 
 double finite_logprob(float logprob) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/api/chat_delta.h"
 #include "server/api/json_parse.h"
@@ -36,6 +37,8 @@ std::unique_ptr<ReplyWriter> make_openai_reply(const OpenAiShape& shape, OpenAiR
 
 // Bytes as text: what is not UTF-8 becomes replacement characters.
 std::string printable(std::string_view bytes);
+// One object a token, as Chat and Responses write them.
+Json logprob_entries(const std::vector<TokenReport>& tokens);
 // JSON has no infinity; OpenAI writes this for "never".
 double finite_logprob(float logprob);
 

@@ -36,22 +36,6 @@ std::vector<int> find_boundaries(const Service& service, const chat::RenderedPro
   return boundaries;
 }
 
-ApiResult<Prompt> prepare_chat(const Service& service, const chat::ChatRequest& request) {
-  const auto chat_template = service.chat_template();
-  if (!chat_template) return api_failure(chat_template.error());
-  const auto rendered = (*chat_template)->render(request);
-  if (!rendered) return api_failure(rendered.error(), "messages");
-  std::vector<text::Range> content;  // a user's words must not forge a turn's end
-  for (const chat::ContentRange& range : rendered->content) content.push_back({range.begin, range.end});
-  auto ids =
-      service.engine().prepare(rendered->text, {text::SpecialTokens::Recognise::kOutsideContent, content});
-  if (!ids) return api_failure(ids.error(), "messages");
-  Prompt prompt{*std::move(ids)};
-  if (service.engine().info().keeps_state)
-    prompt.boundaries = find_boundaries(service, *rendered, prompt.ids);
-  return prompt;
-}
-
 ApiResult<Prompt> prepare_text(const Service& service, const TextPrompt& prompt) {
   if (const auto* given = std::get_if<Ids>(&prompt)) return Prompt{*given};
   auto ids = service.engine().prepare(std::get<std::string>(prompt), {});
@@ -59,7 +43,7 @@ ApiResult<Prompt> prepare_text(const Service& service, const TextPrompt& prompt)
   return Prompt{*std::move(ids)};
 }
 
-ApiResult<Prompt> check_length(const Service& service, ApiResult<Prompt> prompt, const char* param) {
+ApiResult<Prompt> check_length(const Service& service, ApiResult<Prompt> prompt, const std::string& param) {
   if (!prompt) return prompt;
   const int context = service.engine().info().context_length;
   if (prompt->ids.empty()) return api_failure({ErrorCode::kInvalidArgument, "the prompt is empty"}, param);
@@ -73,6 +57,35 @@ ApiResult<Prompt> check_length(const Service& service, ApiResult<Prompt> prompt,
 
 }  // namespace
 
+ApiResult<Prompt> prepare_chat(const Service& service, const chat::ChatRequest& request,
+                               const std::string& field) {
+  const auto chat_template = service.chat_template();
+  if (!chat_template) return api_failure(chat_template.error());
+  const auto rendered = (*chat_template)->render(request);
+  if (!rendered) return api_failure(rendered.error(), field);
+  std::vector<text::Range> content;  // a user's words must not forge a turn's end
+  for (const chat::ContentRange& range : rendered->content) content.push_back({range.begin, range.end});
+  auto ids =
+      service.engine().prepare(rendered->text, {text::SpecialTokens::Recognise::kOutsideContent, content});
+  if (!ids) return api_failure(ids.error(), field);
+  Prompt prompt{*std::move(ids), {}, rendered->reply};
+  if (service.engine().info().keeps_state)
+    prompt.boundaries = find_boundaries(service, *rendered, prompt.ids);
+  return prompt;
+}
+
+ApiResult<int> count_tokens(Service& service, const ApiResult<ApiRequest>& request) {
+  if (!request) return tl::unexpected<ApiError>(request.error());
+  service.note_unknown_fields(request->unknown_fields);
+  if (const Status known = service.check_model(request->model); !known)
+    return api_failure(known.error(), "model");
+  if (request->gap) return tl::unexpected<ApiError>(*request->gap);
+  const auto& conversation = std::get<chat::ChatRequest>(request->input);
+  const ApiResult<Prompt> prompt = prepare_chat(service, conversation, request->input_field);
+  if (!prompt) return tl::unexpected<ApiError>(prompt.error());
+  return static_cast<int>(prompt->ids.size());
+}
+
 ApiResult<std::vector<Prompt>> make_prompts(const Service& service, const ApiRequest& request) {
   std::vector<Prompt> prompts;
   const auto add = [&](ApiResult<Prompt> prompt) {
@@ -80,7 +93,8 @@ ApiResult<std::vector<Prompt>> make_prompts(const Service& service, const ApiReq
     return prompt ? std::nullopt : std::optional(std::move(prompt).error());
   };
   if (const auto* conversation = std::get_if<chat::ChatRequest>(&request.input)) {
-    if (auto error = add(check_length(service, prepare_chat(service, *conversation), "messages")))
+    if (auto error = add(check_length(service, prepare_chat(service, *conversation, request.input_field),
+                                      request.input_field)))
       return tl::unexpected<ApiError>(*std::move(error));
     return prompts;
   }

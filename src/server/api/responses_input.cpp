@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "server/api/base64.h"
 #include "server/api/conversation.h"
 #include "server/api/images.h"
 #include "server/api/responses_tools.h"
@@ -131,6 +132,8 @@ class Reader {
   // The reasoning itself where the client keeps it, otherwise its summary.
   void read_reasoning(Fields& item) {
     std::string text = joined_texts(item, "content");
+    if (const auto packed = item.string("encrypted_content"); packed && text.empty())
+      text = unpack_reasoning(*packed).value_or("");
     if (text.empty()) text = joined_texts(item, "summary");
     if (text.empty()) return;
     std::string& reasoning = turn().reasoning;

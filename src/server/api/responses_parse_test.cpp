@@ -165,7 +165,7 @@ TEST(OpenAiResponses, LeavesOutWorkOfOpenAisServers) {
 TEST(OpenAiResponses, NamesWhatItCannotAnswerYet) {
   testing::expect_gaps(
       parse_openai_responses,
-      {{with(R"("tools":[{"type":"function","name":"f"}])"), "tools"},
+      {{with(R"("tools":[{"type":"function","name":"f"}],"tool_choice":"required")"), "tool_choice"},
        {with(R"("text":{"format":{"type":"json_schema","name":"W","schema":{},"strict":true}})"),
         "text.format"},
        {with(R"("text":{"format":{"type":"json_object"}})"), "text.format"},
@@ -201,7 +201,7 @@ TEST(OpenAiResponses, NamesWhatIsWrong) {
        {with(R"("text":{"format":{"type":"json_schema"}})"), "text.format.schema"}});
   testing::expect_faults(
       parse_openai_responses, ErrorCode::kUnsupported,
-      {{with(R"("previous_response_id":"r")"), "previous_response_id"},
+      {{with(R"("conversation":"c")"), "conversation"},
        {with(R"("conversation":{"id":"c"})"), "conversation"},
        {with(R"("background":true)"), "background"},
        {input(R"({"type":"item_reference","id":"i"})"), "input[0].type"},

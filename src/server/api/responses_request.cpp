@@ -17,26 +17,17 @@ namespace tempo9::server {
 namespace {
 
 // All of them speak of something that would have to be kept here.
-constexpr std::array<UnsupportedField, 4> kUnsupported = {{
-    {"previous_response_id"},
+constexpr std::array<UnsupportedField, 3> kUnsupported = {{
     {"conversation"},
     {"background"},
     {"prompt"},
 }};
 
-constexpr std::array<std::string_view, 13> kIgnored = {"store",
-                                                       "include",
-                                                       "prompt_cache_key",
-                                                       "prompt_cache_retention",
-                                                       "client_metadata",
-                                                       "metadata",
-                                                       "user",
-                                                       "service_tier",
-                                                       "safety_identifier",
-                                                       "truncation",
-                                                       "max_tool_calls",
-                                                       "context_management",
-                                                       "stream_options"};
+constexpr std::array<std::string_view, 12> kIgnored = {
+    "include",         "prompt_cache_key",   "prompt_cache_retention",
+    "client_metadata", "metadata",           "user",
+    "service_tier",    "safety_identifier",  "truncation",
+    "max_tool_calls",  "context_management", "stream_options"};
 
 void read_reasoning(Fields& fields, chat::ChatRequest& conversation) {
   const Json* reasoning = fields.object("reasoning");
@@ -59,13 +50,20 @@ void read_text_options(Fields& fields, ApiRequest& request) {
 ApiResult<ApiRequest> parse_openai_responses(std::string_view body, const engine::ModelInfo& model) {
   const Result<Json> json = parse_json(body);
   if (!json) return api_failure(json.error());
+  return read_openai_responses(*json, model);
+}
+
+ApiResult<ApiRequest> read_openai_responses(const Json& body, const engine::ModelInfo& model) {
   ApiRequest request;
+  request.input_field = "input";
   chat::ChatRequest conversation;
   Faults faults;
   const FieldPath root;
-  Fields fields(*json, root, faults);
+  Fields fields(body, root, faults);
   request.model = fields.string("model").value_or("");
   request.stream = fields.boolean("stream").value_or(false);
+  fields.boolean("store");
+  fields.string("previous_response_id");
   request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
   read_max_tokens(fields, "max_output_tokens", request);
   read_sampling(fields, model, request);

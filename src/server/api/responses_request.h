@@ -4,11 +4,14 @@
 
 #include "server/api/api_error.h"
 #include "server/api/api_request.h"
+#include "server/api/json_parse.h"
 
 namespace tempo9::server {
 
-// Without network or engine. Nothing is kept between requests, so what refers to an earlier response is
-// refused by name; members that nobody knows are left out.
+// Without network or engine. Members that nobody knows are left out.
 ApiResult<ApiRequest> parse_openai_responses(std::string_view body, const engine::ModelInfo& model);
+
+// The same, once it is JSON. What `previous_response_id` stands for must have been put in front of `input`.
+ApiResult<ApiRequest> read_openai_responses(const Json& body, const engine::ModelInfo& model);
 
 }  // namespace tempo9::server

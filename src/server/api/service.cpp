@@ -28,7 +28,8 @@ Service::Service(engine::Engine& engine, ServiceOptions options)
     : engine_(engine),
       options_(std::move(options)),
       created_(static_cast<int64_t>(std::time(nullptr))),
-      template_(load_template(engine.info())) {
+      template_(load_template(engine.info())),
+      responses_(limits::kMaxStoredResponseBytes) {
   if (options_.model_id.empty()) options_.model_id = engine.info().id;
 }
 

@@ -1,5 +1,5 @@
 // What all routes work with: the engine, the model's template and the server's choices.
-// Threads: any; immutable but for `draining` and the set of unknown fields.
+// Threads: any; immutable but for `draining`, the set of unknown fields and the responses kept.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "chat/chat_template.h"
 #include "engine/engine.h"
 #include "server/api/api_request.h"
+#include "server/api/response_store.h"
 
 namespace tempo9::server {
 
@@ -35,6 +36,9 @@ class Service {
   // Logs each name once.
   void note_unknown_fields(const std::vector<std::string>& names);
 
+  // Those that clients may come back to.
+  ResponseStore& responses() { return responses_; }
+
   // From then on new generations are refused as kBusy.
   void drain() { draining_ = true; }
   bool draining() const { return draining_; }
@@ -44,6 +48,7 @@ class Service {
   ServiceOptions options_;
   int64_t created_;
   Result<std::shared_ptr<const chat::ChatTemplate>> template_;
+  ResponseStore responses_;
   std::atomic<bool> draining_ = false;
   std::mutex mutex_;
   std::set<std::string> unknown_fields_;  // under mutex_

@@ -41,6 +41,8 @@ std::string_view reason_phrase(int status) {
       return "Internal Server Error";
     case 503:
       return "Service Unavailable";
+    case 529:
+      return "Overloaded";
     default:
       return "Status";
   }
@@ -63,7 +65,9 @@ void Exchange::put_head(int status, const Headers& headers, const Headers& frami
   output_ += fmt::format("HTTP/1.{} {} {}\r\n", options_.http_1_0 ? 0 : 1, status, reason_phrase(status));
   for (const Headers& group : {headers, framing})
     for (const auto& [name, value] : group) output_ += fmt::format("{}: {}\r\n", name, value);
-  output_ += fmt::format("Date: {}\r\nx-request-id: {}\r\n", http_date(), options_.id);
+  // The id by the name that OpenAI's clients read, and by that of Anthropic's.
+  output_ += fmt::format("Date: {}\r\nx-request-id: {}\r\nrequest-id: {}\r\n", http_date(), options_.id,
+                         options_.id);
   if (!options_.keep_alive)
     output_ += "Connection: close\r\n";
   else if (options_.http_1_0)

@@ -222,6 +222,16 @@ TEST_F(HttpServerTest, DoesNotWaitForSlowHeadsAndBodies) {
   EXPECT_EQ(application.requests, 0);
 }
 
+TEST_F(HttpServerTest, ABodyMayTakeLongerThanAHead) {
+  start([](HttpOptions& options) { options.header_timeout = milliseconds(50); });
+  RawClient client(server->port());
+  client.request("POST", "/x", "", "Content-Length: 8\r\n");  // the head comes at once
+  client.send("half");
+  std::this_thread::sleep_for(milliseconds(150));
+  client.send("more");
+  EXPECT_EQ(client.receive().status, 200);
+}
+
 TEST_F(HttpServerTest, ClosesIdleConnections) {
   start([](HttpOptions& options) { options.idle_timeout = milliseconds(50); });
   RawClient client(server->port());

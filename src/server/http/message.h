@@ -10,7 +10,7 @@ namespace tempo9::server {
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
-  std::string id;           // "req_…"; also the answer's x-request-id
+  std::string id;           // "req_…"; also the answer's x-request-id and request-id
   std::string method;       // as sent: "GET"
   std::string path, query;  // of the target, split at the first '?'; not percent-decoded
   Headers headers;          // names in lower case, in the order sent
@@ -27,7 +27,7 @@ struct HttpRequest {
 
 struct Response {
   int status = 200;
-  Headers headers;  // Content-Length, Connection, Date and x-request-id are added when it is sent
+  Headers headers;  // Content-Length, Connection, Date and the request's id are added when it is sent
   std::string body;
 };
 

@@ -213,7 +213,7 @@ asio::awaitable<Session::Arrival> Session::read_request() {
     if (!refusal_) account_body();
     if (refusal_) co_return Arrival::kRefused;
     if (progress) continue;
-    if (!begun && (parser_->got_some() || !input_.empty())) {
+    if (!begun && !has_head && (parser_->got_some() || !input_.empty())) {
       begun = true;
       deadline = Clock::now() + context_.options.header_timeout;
     }
@@ -240,10 +240,12 @@ bool Session::parse_input() {
   error_code error;
   const size_t taken = parser_->put(asio::buffer(input_), error);
   input_.erase(0, taken);
-  if (error && error != http::error::need_more)
+  if (error && error != http::error::need_more) {
     refusal_ = refusal_for(error);
-  else if (taken == 0 && input_.size() > kMaxInputBytes - kReadBytes)
+    read_head();  // as far as it came, for the refusal's form
+  } else if (taken == 0 && input_.size() > kMaxInputBytes - kReadBytes) {
     refusal_ = refusal_for(http::error::header_limit);
+  }
   return taken > 0;
 }
 
@@ -251,11 +253,11 @@ void Session::refuse(int status, std::string message) {
   refusal_ = Refusal{status, std::move(message)};
 }
 
-// Judges a request by its head; false if it is refused.
-bool Session::accept_head() {
+void Session::read_head() {
   const auto& head = parser_->get();
   const std::string_view target(head.target().data(), head.target().size());
   const size_t question = target.find('?');
+  request_.headers.clear();
   request_.method = std::string(head.method_string());
   request_.path = std::string(target.substr(0, question));
   if (question != std::string_view::npos) request_.query = std::string(target.substr(question + 1));
@@ -265,6 +267,12 @@ bool Session::accept_head() {
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     request_.headers.emplace_back(std::move(name), std::string(field.value()));
   }
+}
+
+// Judges a request by its head; false if it is refused.
+bool Session::accept_head() {
+  read_head();
+  const auto& head = parser_->get();
   if (head.version() != 10 && head.version() != 11)
     refuse(400, "only HTTP/1.0 and HTTP/1.1 are spoken here");
   else if (!request_.path.starts_with('/') && request_.path != "*")

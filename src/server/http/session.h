@@ -79,6 +79,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void begin_request();
   bool parse_input();
+  void read_head();
   bool accept_head();
   bool account_body();
   void release_body();

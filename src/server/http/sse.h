@@ -19,4 +19,13 @@ inline std::string format_event(std::string_view data) {
   return text;
 }
 
+// For clients that go by the event's name.
+inline std::string format_event(std::string_view name, std::string_view data) {
+  std::string text = "event: ";
+  text += name;
+  text += '\n';
+  text += format_event(data);
+  return text;
+}
+
 }  // namespace tempo9::server

@@ -20,6 +20,7 @@ FakeEngine::FakeEngine()
       "endif %}";
   info_.context_length = 4096;
   info_.vocabulary_size = tokenizer_.vocabulary_size();
+  info_.embedding.size = 4;
   say("Hello, world!");
   thread_ = std::thread([this] { run(); });
 }
@@ -43,6 +44,11 @@ void FakeEngine::say(std::string text) {
   change([&](FakeScript& script) {
     script.reply = [ids = bytes(text)](const engine::Request&) { return ids; };
   });
+}
+
+std::vector<float> FakeEngine::embed(std::span<const TokenId> prompt) {
+  return {static_cast<float>(prompt.size()), static_cast<float>(prompt.front()),
+          static_cast<float>(prompt.back()), 0.5f};
 }
 
 void FakeEngine::change(const std::function<void(FakeScript&)>& change) {
@@ -172,6 +178,10 @@ void FakeEngine::advance(Job& job, std::optional<engine::Event>& event) {
     return finish(engine::FinishReason::kCancelled);
   }
   if (!job.running || script_.hold || Clock::now() < job.ready) return;
+  if (job.request.embed) {
+    event = engine::Finished{engine::FinishReason::kEndToken, usage, {}, embed(job.request.prompt)};
+    return;
+  }
   job.ready = Clock::now() + script_.step;
   const int most = job.request.max_new_tokens;
   if (most > 0 && static_cast<int>(job.given) >= most) return finish(engine::FinishReason::kLength);

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "engine/engine.h"
@@ -33,6 +34,8 @@ class FakeEngine final : public engine::Engine {
   // Each byte of `text` a token.
   static std::vector<TokenId> bytes(std::string_view text);
   void say(std::string text);
+  // What stands for a prompt's embedding: its length, its ends and a half.
+  static std::vector<float> embed(std::span<const TokenId> prompt);
   void change(const std::function<void(FakeScript&)>& change);
   engine::ModelInfo& model() { return info_; }  // before a server uses the engine
 

@@ -1,9 +1,12 @@
 // A server on a free loopback port with a fake engine behind it.
 #pragma once
+#include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "server/api/json_parse.h"
@@ -42,6 +45,56 @@ inline Json chat_body(const Json& more = Json::object()) {
   Json body = {{"model", "fake-model"}, {"messages", Json::array({{{"role", "user"}, {"content", "Hi"}}})}};
   body.update(more);
   return body;
+}
+
+// A template of a model that thinks unless it is told not to, and shows tools.
+inline constexpr const char* kThinkingTemplate =
+    "{% if tools %}<|system|>tools:{% for t in tools %} {{ t | tojson }}{% endfor %}<|end|>\n{% endif %}"
+    "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n"
+    "</think>\n\n{% endif %}{{ m.content }}{% for c in m.tool_calls %}[{{ c.function.name }} "
+    "{{ c.function.arguments | tojson }}]{% endfor %}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% if enable_thinking is defined and not enable_thinking %}"
+    "<think>\n\n</think>\n\n{% else %}<think>\n{% endif %}{% endif %}";
+
+inline void think(ServerOptions&, FakeEngine& engine) {
+  engine.model().chat_template = kThinkingTemplate;
+}
+
+// The prompt of the engine's latest request, as text.
+inline std::string last_prompt(const FakeEngine& fake) {
+  const engine::Request latest = fake.requests().back();
+  std::string text;
+  for (const TokenId token : latest.prompt) text += fake.tokenizer().bytes(token, true);
+  return text;
+}
+
+inline Json body_of(const Answer& answer) {
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  return parse_json(answer.body).value_or(Json());
+}
+
+// The events of a stream whose events have names: each name is the data's `type`.
+inline std::vector<Json> named_events(const Answer& answer) {
+  std::vector<Json> events;
+  for (size_t at = 0; (at = answer.body.find("event: ", at)) != answer.body.npos;) {
+    const size_t name_end = answer.body.find('\n', at), end = answer.body.find("\n\n", at);
+    if (end == answer.body.npos) break;
+    const std::string name = answer.body.substr(at + 7, name_end - at - 7);
+    const std::string data = answer.body.substr(name_end + 1, end - name_end - 1);
+    EXPECT_TRUE(data.starts_with("data: ")) << data;
+    events.push_back(parse_json(data.substr(6)).value_or(Json()));
+    EXPECT_EQ(events.back()["type"], name);
+    at = end;
+  }
+  return events;
+}
+
+// Their types, repetitions once.
+inline std::vector<std::string> types_of(const std::vector<Json>& events) {
+  std::vector<std::string> types;
+  for (const Json& event : events)
+    if (types.empty() || event["type"] != types.back()) types.push_back(event["type"]);
+  return types;
 }
 
 // Of an OpenAI error body.
