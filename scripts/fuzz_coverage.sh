@@ -14,7 +14,7 @@ declare -A patterns=(
   [conversation]='chat/(chat_template|probe|reasoning_effort|rewriting|template_variables)\.cpp'
   [gguf]='gguf/.*\.cpp'
   [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
-  [openai_chat]='server/api/(openai_chat|openai_completions|openai_messages|openai_fields|sampling_fields|tools|output_format|json_parse)\.cpp'
+  [openai_chat]='server/api/(openai_(chat|completions|messages|fields)|sampling_fields|tools|output_format|json_parse)\.cpp'
   [responses]='server/api/(responses_input|responses_request|responses_tools|tools)\.cpp'
   [template]='chat/jinja/.*\.cpp'
   [tokenizer]='text/.*\.cpp'
@@ -29,7 +29,8 @@ measure() { # measure TARGET RUNS PATTERN
   local target=$1 runs=$2 pattern=$3 program=$build/fuzz/fuzz_$1
   echo "== $target"
   cmake --build $build --target "fuzz_$target" >/dev/null
-  LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
+  LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" \
+    ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
   "$(tool llvm-profdata)" merge -sparse "$build/$target.profraw" -o "$build/$target.profdata"
   mapfile -t sources < <(find src -name '*.cpp' -o -name '*.h' | grep -E "^src/($pattern)$" | grep -v '_test' | sort)
   [ ${#sources[@]} -gt 0 ] || { echo "no source matches $pattern" >&2; exit 2; }

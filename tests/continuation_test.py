@@ -1,12 +1,11 @@
-"""A last message of the assistant is continued: the prompt is that of the finished conversation, cut behind its text."""
+"""A last message of the assistant is continued: the prompt is the finished conversation's, cut behind its text."""
 
 import family_templates
 import public_templates
 import pytest
 import rendering
-import reference_jinja
 
-TEXTS = ["Yes", "{\"answer\": ", "two\n\nlines", " spaces around \n", "a", "user", "<|im_end|> is no token", "é漢👩‍👩‍👧"]
+TEXTS = ["Yes", '{"answer": ', "two\n\nlines", " spaces around \n", "a", "user", "<|im_end|> is no token", "é漢👋"]
 BEFORE = {
     "user": [{"role": "user", "content": "What now?"}],
     "system": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What now?"}],

@@ -2,17 +2,17 @@
 
     markers = write_scripted_model(path, "qwen3", ["Hello!", "<think>hm</think>Bye 👋"])
 
-writes a file of the llama architecture with the tokenizer, the special tokens and the chat template of a family (or of a
-GGUF file). A prompt that holds markers[1] ("<<script:1>>", typed by anybody, anywhere) is answered with the second
-script and the family's end of turn; a prompt without a marker is answered with the end of turn alone. Of several markers
-the one with the greatest number counts, so a conversation that meets its scripts in their order is always answered with
-the newest. Decoding need not be greedy: each token leads by many units of logit.
+writes a file of the llama architecture with the tokenizer, the special tokens and the chat template of a family (or of
+a GGUF file). A prompt that holds markers[1] ("<<script:1>>", typed by anybody, anywhere) is answered with the second
+script and the family's end of turn; a prompt without a marker is answered with the end of turn alone. Of several
+markers the one with the greatest number counts, so a conversation that meets its scripts in their order is always
+answered with the newest. Decoding need not be greedy: each token leads by many units of logit.
 
 A script is a text, in which special tokens stand for themselves, or a list of ids of the family's own vocabulary.
 
-How it works. Every place of every script has a token of its own: a further entry at the end of the vocabulary that spells
-the same bytes as an ordinary one. Encoding never gives these, since of equal spellings the first counts. So one token
-leads to the next:
+How it works. Every place of every script has a token of its own: a further entry at the end of the vocabulary that
+spells the same bytes as an ordinary one. Encoding never gives these, since of equal spellings the first counts. So one
+token leads to the next:
 
   - Each of these tokens, and the end of turn, has a random code of ±1. Its row of the output is the code.
   - The embedding of a script's token holds the code of its successor. The output says the successor.
@@ -21,8 +21,8 @@ leads to the next:
     bits) and adds its code, so whatever the prompt ends with is followed by that script. A script's own token asks the
     other way round, sees no marker and adds next to nothing.
 
-Keys are ±1 times one factor, codes too: rounding to F16 does not disturb them. RoPE turns two elements of a head that are
-always 0. The feed-forward layer is 0. The smallest lead of all is computed and must be large.
+Keys are ±1 times one factor, codes too: rounding to F16 does not disturb them. RoPE turns two elements of a head that
+are always 0. The feed-forward layer is 0. The smallest lead of all is computed and must be large.
 
 The vocabulary is cut to the special tokens, the bytes, plain characters and the first merges, so a file has a few
 megabytes; what it lacks is spelled with smaller tokens. `merges=None` keeps all of it.
@@ -122,8 +122,8 @@ def _is_plain(text: str) -> bool:
 
 
 def cut(metadata: dict, merges: int, wanted: set[int]) -> tuple[dict, dict[int, int]]:
-    """Keeps special tokens, bytes, plain characters, what the first `merges` merges make, and `wanted` with what they are
-    made of. Gives the new metadata and the new ids by the old."""
+    """Keeps special tokens, bytes, plain characters, what the first `merges` merges make, and `wanted`. Gives the new
+    metadata and the new ids by the old."""
     tokens, types = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
     kept = {i for i, kind in enumerate(types) if kind not in (NORMAL, UNUSED)} | wanted
     kept |= {i for i, text in enumerate(tokens) if types[i] == NORMAL and _is_plain(text.decode(errors="replace"))}
@@ -176,9 +176,11 @@ class Speller:
                 self.ids.setdefault(text.replace("\u2581".encode(), b" "), i)
         self.ids.pop(b"", None)
         self.longest = max(map(len, self.ids))
-        self.pattern = re.compile("|".join(re.escape(text) for text in sorted(self.special, key=len, reverse=True)) or "(?!)")
+        longest_first = sorted(self.special, key=len, reverse=True)
+        self.pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
         # Such tokenizers put a space in front of a text, and take one away from a reply.
-        self.strips_space = not byte_level and metadata.get("tokenizer.ggml.add_space_prefix", b"llama" == metadata["tokenizer.ggml.model"])
+        adds_space = metadata["tokenizer.ggml.model"] == b"llama"
+        self.strips_space = not byte_level and metadata.get("tokenizer.ggml.add_space_prefix", adds_space)
 
     def ids_of(self, text: str) -> list[int]:
         if self.strips_space and text.startswith(" "):
@@ -192,7 +194,8 @@ class Speller:
     def _plain(self, data: bytes) -> list[int]:
         ids, at = [], 0
         while at < len(data):
-            size = next((n for n in range(min(self.longest, len(data) - at), 0, -1) if data[at : at + n] in self.ids), None)
+            sizes = range(min(self.longest, len(data) - at), 0, -1)
+            size = next((n for n in sizes if data[at : at + n] in self.ids), None)
             assert size is not None, f"the vocabulary cannot spell {data[at : at + 4]!r}"
             ids.append(self.ids[data[at : at + size]])
             at += size
@@ -293,8 +296,8 @@ def _write(path: pathlib.Path, metadata: dict, tensors: dict[str, np.ndarray]) -
 def write_scripted_model(
     path: pathlib.Path, family: str | pathlib.Path, scripts: list[str | list[int]], merges: int | None = MERGES
 ) -> list[str]:
-    """Writes the file and gives the marker of each script. `family` is one of FAMILIES, whose vocabularies and templates
-    are downloaded once, or a GGUF file with a tokenizer and a chat template."""
+    """Writes the file and gives the marker of each script. `family` is one of FAMILIES, whose vocabularies and
+    templates are downloaded once, or a GGUF file with a tokenizer and a chat template."""
     metadata, end = family_metadata(family)
     given = {i for script in scripts if not isinstance(script, str) for i in script}
     new_ids = {i: i for i in given}
