@@ -92,6 +92,16 @@ def test_answer_that_is_nearly_a_tie(texts, start_server):
     check_answer(start_server("--kv-type", "f32", model=MODEL), *texts[NEAR_TIE])
 
 
+def test_most_answers_stay_the_same_with_keys_and_values_in_8_bits(texts, start_server):
+    running = start_server("--kv-type", "q8_0", model=MODEL)
+    different = []
+    for name, (prompt, answer) in texts.items():
+        body = {"prompt": prompt, "temperature": 0, "max_tokens": LONGEST_ANSWER}
+        if post(running, "/v1/completions", body)["choices"][0]["text"] != answer:
+            different.append(name)
+    assert len(different) <= 0.2 * len(texts), different
+
+
 @pytest.mark.parametrize("name", ["greeting", "memory", "retrieval"])
 def test_answer_to_a_conversation(name, tiny_server):
     """The same through the server's own rendering."""
