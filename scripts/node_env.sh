@@ -11,6 +11,7 @@ wanted=$(cat tests/js/package.json tests/js/package-lock.json)
 
 scripts/setup.sh node
 echo "node: installing tests/js/package.json"
+rm -rf "$folder"  # what an interrupted run left would be in the way
 mkdir -p "$folder"
 cp tests/js/package.json tests/js/package-lock.json "$folder"
 npm --prefix "$folder" ci --ignore-scripts --no-audit --no-fund --silent
