@@ -8,9 +8,9 @@ import urllib.request
 
 import numpy as np
 
-# An element is off by at most half a level, 1/254 of its block's largest: a relative error of about 2^-8 / sqrt(3) of
-# what a score or a sum is made of, as that of bf16 pages, and a tenth of what 8-bit activations cost (1e-2).
-MEAN_KL = 2e-3
+# Any change of a page's bits, however small, sends some activations to another of their 8-bit levels, which costs most of
+# what is seen here: bf16 pages, twice as exact as these, show that floor.
+MOST_OF_BF16 = 1.5
 HEAD_BYTES = {"f16": 64 * 2, "q8_0": 64 + 2 * 2}  # a key or value of SmolLM2: 64 elements
 
 
@@ -24,9 +24,12 @@ def log_probabilities(program, model, kv_type, out):
 
 
 def test_next_tokens_are_nearly_those_of_f16(program, model_path, tmp_path):
-    f16, q8 = (log_probabilities(program, model_path, kv, tmp_path / f"{kv}.npy") for kv in HEAD_BYTES)
-    divergence = (np.exp(f16) * (f16 - q8)).sum(axis=1)
-    assert 0 < divergence.mean() < MEAN_KL
+    f16, bf16, q8 = (log_probabilities(program, model_path, kv, tmp_path / f"{kv}.npy") for kv in ("f16", "bf16", "q8_0"))
+
+    def divergence(other):
+        return (np.exp(f16) * (f16 - other)).sum(axis=1).mean()
+
+    assert 0 < divergence(q8) < MOST_OF_BF16 * divergence(bf16)
 
 
 def complete(server, prompt: str) -> None:

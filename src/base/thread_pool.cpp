@@ -38,7 +38,7 @@ bool look_for(Condition is_there) {
 }  // namespace
 
 void WorkItems::finish() {
-  if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == count_) done_.notify_all();
+  if (done_.fetch_add(1) + 1 == count_) done_.notify_all();
 }
 
 void WorkItems::wait() {
@@ -86,8 +86,8 @@ void ThreadPool::work(int thread) {
       for (uint32_t state; ((state = state_.load(std::memory_order_acquire)) & kNumber) == seen;)
         state_.wait(state);
     }
-    if (stop_) return;
     const uint32_t state = state_.load(std::memory_order_acquire);
+    if (stop_) return;  // after that load: a number that it has seen is not waited for again
     seen = state & kNumber;
     if (!join_job(state)) continue;
     call_(context_, thread);

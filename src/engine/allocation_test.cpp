@@ -22,9 +22,16 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// This program's own; the other forms end up here.
+// This program's own; the other forms end up here (under sanitizers, the one that does not throw would not).
 void* operator new(std::size_t bytes) {
   return allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
