@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 import vocabulary as v
+from known_tools import KNOWN
 from render import Sample, call, dump
-from tools import KNOWN, VERBS, Tool, joined, random_tool
+from tools import VERBS, Tool, joined, random_tool
 from vocabulary import Rng
 
 
