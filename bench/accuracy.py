@@ -16,7 +16,7 @@ import csv
 import pathlib
 import re
 
-from divergence import OURS, PEER_PROGRAMS, Programs, Truth, compare, run
+from divergence import Truth, add_options, compare, parse, run
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file
 
 KL_WINDOW = 500  # tokens of one sequence in the second comparison
@@ -44,20 +44,13 @@ def compare_perplexity(args: argparse.Namespace) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", type=pathlib.Path, required=True)
-    parser.add_argument("--text", type=pathlib.Path, help="default: what bench/get_text.sh fetches")
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--context", type=int, default=512, help="tokens of a window of the perplexity")
     parser.add_argument("--kl-tokens", type=int, default=2000)
-    parser.add_argument("--ours", type=pathlib.Path, default=OURS)
-    parser.add_argument("--peers", type=pathlib.Path, default=PEER_PROGRAMS)
-    args = parser.parse_args()
-    if args.text is None:
-        run(ROOT / "bench/get_text.sh")
-        args.text = ROOT / "build/bench/text.txt"
+    add_options(parser)
+    args, programs = parse(parser)
 
     our_perplexity, peer_perplexity = compare_perplexity(args)
     truth = Truth(args.model, ("--device", "reference", "--kv-type", "f32"))
-    programs = Programs(args.ours, args.peers, args.threads)
     ours, peer = compare(programs, args.model, truth, args.text, args.kl_tokens, KL_WINDOW)
     ratio = our_perplexity / peer_perplexity
     rows = [

@@ -1,15 +1,13 @@
 """Next-token distributions of two programs on one file, and how far they lie apart."""
 
+import argparse
 import pathlib
 import subprocess
 import tempfile
 import typing
 
 import numpy as np
-from machine import PEERS, ROOT
-
-OURS = ROOT / "build/release/apps/tempo9"
-PEER_PROGRAMS = PEERS / "bin"
+from machine import OURS, PEER_PROGRAMS, ROOT
 
 
 class Divergence(typing.NamedTuple):
@@ -32,6 +30,22 @@ class Truth(typing.NamedTuple):
 
     model: pathlib.Path
     options: tuple[str, ...]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What every comparison of two programs on a text takes."""
+    parser.add_argument("--text", type=pathlib.Path, help="default: what bench/get_text.sh fetches")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--ours", type=pathlib.Path, default=OURS)
+    parser.add_argument("--peers", type=pathlib.Path, default=PEER_PROGRAMS)
+
+
+def parse(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Programs]:
+    args = parser.parse_args()
+    if args.text is None:
+        run(ROOT / "bench/get_text.sh")
+        args.text = ROOT / "build/bench/text.txt"
+    return args, Programs(args.ours, args.peers, args.threads)
 
 
 def run(*command: object) -> subprocess.CompletedProcess[str]:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import typing
 
-from divergence import OURS, PEER_PROGRAMS, Divergence, Programs, Truth, compare, run
+from divergence import Divergence, Programs, Truth, add_options, compare, parse, run
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file
 
 sys.path.append(str(ROOT / "tests" / "reference"))
@@ -130,17 +130,10 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="also a tiny random model of each architecture")
     parser.add_argument("--decoded", action="store_true", help="the truth from the cpu device on decoded weights")
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
-    parser.add_argument("--text", type=pathlib.Path, help="default: what bench/get_text.sh fetches")
     parser.add_argument("--tokens", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--scratch", type=pathlib.Path, help="a folder for files of a few gigabytes")
-    parser.add_argument("--ours", type=pathlib.Path, default=OURS)
-    parser.add_argument("--peers", type=pathlib.Path, default=PEER_PROGRAMS)
-    args = parser.parse_args()
-    if args.text is None:
-        run(ROOT / "bench/get_text.sh")
-        args.text = ROOT / "build/bench/text.txt"
-    programs = Programs(args.ours, args.peers, args.threads)
+    add_options(parser)
+    args, programs = parse(parser)
 
     too_far = []
     for model in args.models:

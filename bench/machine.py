@@ -6,7 +6,9 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+OURS = ROOT / "build" / "release" / "apps" / "tempo9"
 PEERS = ROOT / "build" / "peers"
+PEER_PROGRAMS = PEERS / "bin"
 
 
 def cpu_name() -> str:

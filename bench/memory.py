@@ -15,8 +15,7 @@ import subprocess
 import time
 import typing
 
-from divergence import OURS, PEER_PROGRAMS
-from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
+from machine import OURS, PEER_PROGRAMS, ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
 from speed import Speed, parse_ours, parse_peer
 
 

@@ -9,10 +9,8 @@ import subprocess
 import time
 import typing
 
-from machine import PEERS, ROOT
+from machine import OURS, PEER_PROGRAMS
 
-OURS = ROOT / "build/release/apps/tempo9"
-PEER = PEERS / "bin/llama-server"
 START_SECONDS = 300
 WORDS = "the quick survey of every harbour shows that boats wait for calm weather before they leave".split()
 
@@ -45,13 +43,11 @@ def free_port() -> int:
 
 
 def both(model: pathlib.Path, threads: int, slots: int, context: int) -> list[Server]:
-    """Ours and the peer's on one file: the same threads, their own defaults, the peer's slots set to the number of clients."""
+    """Ours and the peer's on one file: the same threads, their own defaults, a slot of the peer's for each client."""
     ports = free_port(), free_port()
-    return [
-        Server("tempo9", ports[0], [str(x) for x in (OURS, "--gguf", model, "--port", ports[0], "--threads", threads)]),
-        Server("llama.cpp", ports[1], [str(x) for x in (PEER, "-m", model, "--port", ports[1], "-t", threads, "-np", slots, "-c",
-                                                        slots * context)]),
-    ]  # fmt: skip
+    ours = [OURS, "--gguf", model, "--port", ports[0], "--threads", threads]
+    peer = [PEER_PROGRAMS / "llama-server", "-m", model, "--port", ports[1], "-t", threads, "-np", slots, "-c", slots * context]
+    return [Server("tempo9", ports[0], list(map(str, ours))), Server("llama.cpp", ports[1], list(map(str, peer)))]
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import typing
 
-from machine import PEERS, ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
+from machine import OURS, PEER_PROGRAMS, ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
 
 
 class Speed(typing.NamedTuple):
@@ -78,8 +78,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--generate", type=int, default=128)
-    parser.add_argument("--ours", type=pathlib.Path, default=ROOT / "build/release/apps/tempo9")
-    parser.add_argument("--peer", type=pathlib.Path, default=PEERS / "bin/llama-bench")
+    parser.add_argument("--ours", type=pathlib.Path, default=OURS)
+    parser.add_argument("--peer", type=pathlib.Path, default=PEER_PROGRAMS / "llama-bench")
     args = parser.parse_args()
 
     warn_if_busy()

@@ -22,7 +22,7 @@ import time
 import typing
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Reply, ask, both, counter, filler, running
+from servers import Reply, Server, ask, both, counter, filler, running
 
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
@@ -59,12 +59,12 @@ def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
     return replies
 
 
-def throughput(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     for streams in STREAMS:
         rates = []
         for turn in range(args.turns):
             calls = [
-                lambda i=i: ask(port, [user(f"Tell story {streams} {turn} {i}.")], args.tokens, ignore_eos=True)
+                lambda i=i: ask(server.port, [user(f"Tell story {streams} {turn} {i}.")], args.tokens, ignore_eos=True)
                 for i in range(streams)
             ]
             replies = at_once(calls)
@@ -73,20 +73,18 @@ def throughput(port: int, name: str, args: argparse.Namespace) -> typing.Iterato
         yield Figure("throughput", f"{streams} streams", statistics.median(rates), "tokens/s")
 
 
-def arrival(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
-    ask(port, [user("Hello.")], 4)
+def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    ask(server.port, [user("Hello.")], 4)
     for arriving in ARRIVALS:
         running_reply: list[Reply] = []
         talk = [user(f"Count to one million, number {arriving}.")]
         stream = threading.Thread(
-            target=lambda: running_reply.append(ask(port, talk, args.long_tokens, ignore_eos=True))
+            target=lambda: running_reply.append(ask(server.port, talk, args.long_tokens, ignore_eos=True))
         )
         stream.start()
-        begin = time.monotonic()
-        while time.monotonic() - begin < args.quiet_seconds:
-            time.sleep(0.05)
+        time.sleep(args.quiet_seconds)
         arrived = time.monotonic()
-        newcomer = ask(port, [system(arriving, arriving % 97), user("Summarise.")], 1)
+        newcomer = ask(server.port, [system(arriving, arriving % 97), user("Summarise.")], 1)
         answered = newcomer.pieces[0] if newcomer.pieces else time.monotonic()
         stream.join()
         pieces = running_reply[0].pieces
@@ -95,26 +93,29 @@ def arrival(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[F
         during = [gap for at, gap in gaps if arrived <= at and at - gap <= answered]
         kind = f"{arriving}-token prompt"
         yield Figure("arrival", f"{kind}: median gap before", 1000 * statistics.median(before), "ms")
-        yield Figure("arrival", f"{kind}: median gap during", 1000 * statistics.median(during or [float('nan')]), "ms")
+        yield Figure("arrival", f"{kind}: median gap during", 1000 * statistics.median(during or [float("nan")]), "ms")
         yield Figure("arrival", f"{kind}: largest gap during", 1000 * max(during or [float("nan")]), "ms")
         yield Figure("arrival", f"{kind}: answered after", newcomer.first, "s")
         yield Figure("arrival", f"{kind}: the stream was running until then", float(pieces[-1] >= answered), "yes = 1")
 
 
-def together(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    def rows() -> float:
+        return counter(server.port, "tempo9_tokens_computed_total") if server.name == "tempo9" else 0
+
     for number, agents in enumerate((1, AGENTS)):
-        before = counter(port, "tempo9_tokens_computed_total") if name == "tempo9" else 0
+        before = rows()
         head = system(4096, 11 + number)
-        replies = at_once([lambda i=i: ask(port, [head, user(f"Agent {i}?")], 1) for i in range(agents)])
+        replies = at_once([lambda i=i: ask(server.port, [head, user(f"Agent {i}?")], 1) for i in range(agents)])
         yield Figure("together", f"{agents} agents: all answered after", max(r.first for r in replies), "s")
-        if name == "tempo9":
-            yield Figure("together", f"{agents} agents: rows computed", counter(port, "tempo9_tokens_computed_total") - before, "rows")
+        if server.name == "tempo9":
+            yield Figure("together", f"{agents} agents: rows computed", rows() - before, "rows")
 
 
-def prefix(port: int, name: str, args: argparse.Namespace) -> typing.Iterator[Figure]:
+def prefix(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     head = system(15000, 5)
     for what in ("cold", "later"):
-        reply = ask(port, [head, user(f"A {what} question?")], 1)
+        reply = ask(server.port, [head, user(f"A {what} question?")], 1)
         yield Figure("prefix", f"{what}: prompt", reply.prompt_tokens, "tokens")
         yield Figure("prefix", f"{what}: cached", reply.cached_tokens, "tokens")
         yield Figure("prefix", f"{what}: first token after", reply.first, "s")
@@ -145,7 +146,6 @@ def main() -> None:
     parser.add_argument("scenarios", nargs="+", choices=SCENARIOS)
     args = parser.parse_args()
 
-
     warn_if_busy()
     figures: dict[str, list[Figure]] = {}
     path = results_file(f"streams-{args.model.stem}")
@@ -158,7 +158,7 @@ def main() -> None:
             found = figures[server.name] = []
             for scenario in args.scenarios:
                 with running(server):
-                    for figure in SCENARIOS[scenario](server.port, server.name, args):
+                    for figure in SCENARIOS[scenario](server, args):
                         found.append(figure)
                         writer.writerow([args.model.name, args.threads, server.name, *figure])
                         print(f"  {server.name}: {figure.what} {figure.value:.4g} {figure.unit}", flush=True)

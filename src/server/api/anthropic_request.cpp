@@ -7,6 +7,7 @@
 #include "server/api/conversation.h"
 #include "server/api/openai_fields.h"
 #include "server/api/output_format.h"
+#include "server/api/request_body.h"
 #include "server/api/sampling_fields.h"
 #include "server/api/tools.h"
 
@@ -82,29 +83,21 @@ void read_thinking(Fields& fields, ApiRequest& request, chat::ChatRequest& conve
 }  // namespace
 
 ApiResult<ApiRequest> parse_anthropic_messages(std::string_view body, const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  ApiRequest request;
-  chat::ChatRequest conversation;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  request.model = fields.string("model").value_or("");
-  request.stream = fields.boolean("stream").value_or(false);
-  read_max_tokens(fields, "max_tokens", request);
-  read_stop(fields, "stop_sequences", request);
-  read_sampling(fields, model, request);
-  read_tools(fields, request, conversation);
-  read_choice(fields, request);
-  check_tools(request, conversation, fields, "tool_choice");
-  read_thinking(fields, request, conversation);
-  read_anthropic_content(fields, conversation, request.unknown_fields);
-  ignore(fields, kIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.input = std::move(conversation);
-  request.gap = faults.gap();
-  for (std::string& name : fields.unknown()) request.unknown_fields.push_back(std::move(name));
-  return request;
+  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    chat::ChatRequest conversation;
+    request.model = fields.string("model").value_or("");
+    request.stream = fields.boolean("stream").value_or(false);
+    read_max_tokens(fields, "max_tokens", request);
+    read_stop(fields, "stop_sequences", request);
+    read_sampling(fields, model, request);
+    read_tools(fields, request, conversation);
+    read_choice(fields, request);
+    check_tools(request, conversation, fields, "tool_choice");
+    read_thinking(fields, request, conversation);
+    read_anthropic_content(fields, conversation, request.unknown_fields);
+    ignore(fields, kIgnored);
+    request.input = std::move(conversation);
+  });
 }
 
 }  // namespace tempo9::server

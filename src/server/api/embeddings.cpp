@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "base/limits.h"
+#include "server/api/engine_events.h"
 
 namespace tempo9::server {
 namespace {
@@ -40,33 +40,19 @@ class EmbeddingJob : public std::enable_shared_from_this<EmbeddingJob> {
   }
 
   // From the engine's thread.
-  void receive(size_t index, engine::Finished event) {
-    const std::lock_guard lock(mutex_);
-    events_.emplace_back(index, std::move(event));
-    if (std::exchange(scheduled_, true)) return;
-    response_->post([self = shared_from_this()] { self->take_events(); });
+  void receive(size_t index, engine::Event event) {
+    if (events_.put(index, std::move(event)))
+      response_->post([self = shared_from_this()] { self->take_events(); });
   }
 
  private:
-  class Sink final : public engine::EventSink {
-   public:
-    Sink(std::shared_ptr<EmbeddingJob> job, size_t index) : job_(std::move(job)), index_(index) {}
-    void on_event(engine::Event event) noexcept override {
-      if (auto* finished = std::get_if<engine::Finished>(&event)) job_->receive(index_, std::move(*finished));
-    }
-
-   private:
-    const std::shared_ptr<EmbeddingJob> job_;
-    const size_t index_;
-  };
-
   void submit_more() {
     for (; !over_ && next_ < prompts_.size() && next_ - finished_ < kMostAtOnce; ++next_) {
       result_.prompt_tokens += static_cast<int>(prompts_[next_].size());
       engine::Request request;
       request.prompt = std::move(prompts_[next_]);
       request.embed = true;
-      auto sink = std::make_shared<Sink>(shared_from_this(), next_);
+      auto sink = std::make_shared<NumberedSink<EmbeddingJob>>(shared_from_this(), next_);
       const auto id = service_.engine().submit(std::move(request), std::move(sink));
       if (!id) return fail({id.error().code, id.error().message});
       ids_[next_] = *id;
@@ -74,15 +60,9 @@ class EmbeddingJob : public std::enable_shared_from_this<EmbeddingJob> {
   }
 
   void take_events() {
-    std::vector<std::pair<size_t, engine::Finished>> events;
-    {
-      const std::lock_guard lock(mutex_);
-      events = std::exchange(events_, {});
-      scheduled_ = false;
-    }
-    for (auto& [index, event] : events) {
+    for (auto& [index, event] : events_.take()) {
       if (over_) return;
-      take(index, std::move(event));
+      if (auto* finished = std::get_if<engine::Finished>(&event)) take(index, std::move(*finished));
     }
     submit_more();
   }
@@ -131,10 +111,7 @@ class EmbeddingJob : public std::enable_shared_from_this<EmbeddingJob> {
   Embeddings result_;
   size_t next_ = 0, finished_ = 0;  // submitted; answered
   bool over_ = false;
-
-  std::mutex mutex_;
-  std::vector<std::pair<size_t, engine::Finished>> events_;  // under mutex_
-  bool scheduled_ = false;                                   // under mutex_: a turn will take them
+  EngineEvents events_;
 };
 
 // What stands in a text for a special token is text here, and models made for embeddings may want an end.

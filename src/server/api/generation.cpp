@@ -1,13 +1,13 @@
 #include "server/api/generation.h"
 
 #include <algorithm>
-#include <mutex>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "chat/reasoning.h"
 #include "engine/token_stream.h"
+#include "server/api/engine_events.h"
 #include "server/api/prompts.h"
 #include "server/api/token_reports.h"
 
@@ -63,20 +63,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   size_t finished_ = 0;
   bool over_ = false;  // completed, failed or left alone: events no longer matter
 
-  std::mutex mutex_;
-  std::vector<std::pair<size_t, engine::Event>> events_;  // under mutex_
-  bool scheduled_ = false;                                // under mutex_: a turn will take them
-};
-
-class SequenceSink final : public engine::EventSink {
- public:
-  SequenceSink(std::shared_ptr<Generation> generation, size_t index)
-      : generation_(std::move(generation)), index_(index) {}
-  void on_event(engine::Event event) noexcept override { generation_->receive(index_, std::move(event)); }
-
- private:
-  const std::shared_ptr<Generation> generation_;
-  const size_t index_;
+  EngineEvents events_;
 };
 
 uint64_t random_seed() {
@@ -119,7 +106,7 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
     engine::Request request{prompt.ids, request_.sampling, request_.max_new_tokens, request_.ignore_end,
                             prompt.boundaries};
     request.sampling.seed = choice_seed(seed, index % choices);
-    auto sink = std::make_shared<SequenceSink>(shared_from_this(), index);
+    auto sink = std::make_shared<NumberedSink<Generation>>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
     sequences_.emplace_back(service_.engine().tokenizer(), request_.stop, prompt.reply).id = id;
   }
@@ -127,20 +114,12 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
 }
 
 void Generation::receive(size_t index, engine::Event event) {
-  const std::lock_guard lock(mutex_);
-  events_.emplace_back(index, std::move(event));
-  if (std::exchange(scheduled_, true)) return;
-  response_->post([self = shared_from_this()] { self->take_events(); });
+  if (events_.put(index, std::move(event)))
+    response_->post([self = shared_from_this()] { self->take_events(); });
 }
 
 void Generation::take_events() {
-  std::vector<std::pair<size_t, engine::Event>> events;
-  {
-    const std::lock_guard lock(mutex_);
-    events = std::exchange(events_, {});
-    scheduled_ = false;
-  }
-  for (auto& [index, event] : events) {
+  for (auto& [index, event] : events_.take()) {
     if (over_) return;
     std::visit([&, at = index](auto& kind) { handle(at, std::move(kind)); }, event);
   }

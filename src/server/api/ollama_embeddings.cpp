@@ -10,6 +10,7 @@
 #include "server/api/ollama_errors.h"
 #include "server/api/openai_fields.h"
 #include "server/api/reply_parts.h"
+#include "server/api/request_body.h"
 #include "server/api/text_prompts.h"
 
 namespace tempo9::server {
@@ -20,25 +21,18 @@ constexpr std::array<std::string_view, 2> kEmbeddingIgnored = {"keep_alive", "op
 // The texts of `field`. A request without any asks for the model to be loaded.
 ApiResult<EmbeddingRequest> parse_embed(std::string_view body, const engine::ModelInfo& model,
                                         std::string_view field) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  EmbeddingRequest request;
-  request.input_field = field;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  request.model = fields.string("model").value_or("");
-  request.truncate = fields.boolean("truncate").value_or(true);
-  request.dimensions =
-      static_cast<int>(fields.integer("dimensions", 0, std::numeric_limits<int>::max()).value_or(0));
-  const Json* input = fields.any(field);
-  const bool nothing = input == nullptr || *input == "" || *input == Json::array();
-  if (!nothing)
-    request.inputs = read_text_prompts(fields, field, model.vocabulary_size, limits::kMaxEmbeddingInputs);
-  ignore(fields, kEmbeddingIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.unknown_fields = fields.unknown();
-  return request;
+  return parse_body<EmbeddingRequest>(body, [&](Fields& fields, EmbeddingRequest& request) {
+    request.input_field = field;
+    request.model = fields.string("model").value_or("");
+    request.truncate = fields.boolean("truncate").value_or(true);
+    request.dimensions =
+        static_cast<int>(fields.integer("dimensions", 0, std::numeric_limits<int>::max()).value_or(0));
+    const Json* input = fields.any(field);
+    const bool nothing = input == nullptr || *input == "" || *input == Json::array();
+    if (!nothing)
+      request.inputs = read_text_prompts(fields, field, model.vocabulary_size, limits::kMaxEmbeddingInputs);
+    ignore(fields, kEmbeddingIgnored);
+  });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "server/api/images.h"
 #include "server/api/openai_fields.h"
 #include "server/api/output_format.h"
+#include "server/api/request_body.h"
 #include "server/api/sampling_fields.h"
 #include "server/api/tools.h"
 
@@ -120,69 +121,51 @@ void read_common(Fields& fields, const engine::ModelInfo& model, ApiRequest& req
   ignore(fields, kIgnored);
 }
 
-ApiResult<ApiRequest> finish(const Fields& fields, ApiRequest request) {
-  const Faults& faults = fields.faults();
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.gap = faults.gap();
-  request.unknown_fields = fields.unknown();
-  return request;
-}
-
 }  // namespace
 
 ApiResult<ApiRequest> parse_ollama_chat(std::string_view body, const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  ApiRequest request;
-  chat::ChatRequest conversation;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  read_common(fields, model, request, conversation);
-  read_function_tools(fields, conversation);
-  check_tools(request, conversation, fields, "tools");
-  if (const Json* messages = fields.array("messages")) {
-    const FieldPath path = root.member("messages");
-    for (size_t i = 0; i < messages->size(); ++i)
-      read_message((*messages)[i], path.element(i), faults, conversation);
-  }
-  drop_attribution(conversation);
-  request.input = std::move(conversation);
-  return finish(fields, std::move(request));
+  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    chat::ChatRequest conversation;
+    read_common(fields, model, request, conversation);
+    read_function_tools(fields, conversation);
+    check_tools(request, conversation, fields, "tools");
+    if (const Json* messages = fields.array("messages")) {
+      const FieldPath path = fields.path().member("messages");
+      for (size_t i = 0; i < messages->size(); ++i)
+        read_message((*messages)[i], path.element(i), fields.faults(), conversation);
+    }
+    drop_attribution(conversation);
+    request.input = std::move(conversation);
+  });
 }
 
 ApiResult<ApiRequest> parse_ollama_generate(std::string_view body, const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  ApiRequest request;
-  request.input_field = "prompt";
-  chat::ChatRequest conversation;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  read_common(fields, model, request, conversation);
-  refuse_unsupported(fields, kUnsupportedInGenerate);
-  std::string prompt = fields.string("prompt").value_or("");
-  const std::string system = fields.string("system").value_or("");
-  chat::Message message;
-  read_images(fields, message);
-  const bool raw = fields.boolean("raw").value_or(false);
-  if (raw) {
-    request.input = std::vector<TextPrompt>{std::move(prompt)};
-    return finish(fields, std::move(request));
-  }
-  if (!prompt.empty() || !message.content.empty()) {
-    if (!system.empty()) {
-      chat::Message instructions;
-      instructions.role = chat::Role::kSystem;
-      add_text(instructions, system);
-      conversation.messages.push_back(std::move(instructions));
+  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    request.input_field = "prompt";
+    chat::ChatRequest conversation;
+    read_common(fields, model, request, conversation);
+    refuse_unsupported(fields, kUnsupportedInGenerate);
+    std::string prompt = fields.string("prompt").value_or("");
+    const std::string system = fields.string("system").value_or("");
+    chat::Message message;
+    read_images(fields, message);
+    const bool raw = fields.boolean("raw").value_or(false);
+    if (raw) {
+      request.input = std::vector<TextPrompt>{std::move(prompt)};
+      return;
     }
-    add_text(message, std::move(prompt));
-    conversation.messages.push_back(std::move(message));
-  }
-  request.input = std::move(conversation);
-  return finish(fields, std::move(request));
+    if (!prompt.empty() || !message.content.empty()) {
+      if (!system.empty()) {
+        chat::Message instructions;
+        instructions.role = chat::Role::kSystem;
+        add_text(instructions, system);
+        conversation.messages.push_back(std::move(instructions));
+      }
+      add_text(message, std::move(prompt));
+      conversation.messages.push_back(std::move(message));
+    }
+    request.input = std::move(conversation);
+  });
 }
 
 }  // namespace tempo9::server

@@ -12,6 +12,7 @@
 #include "server/api/openai_messages.h"
 #include "server/api/openai_reply.h"
 #include "server/api/output_format.h"
+#include "server/api/request_body.h"
 #include "server/api/tools.h"
 
 namespace tempo9::server {
@@ -116,30 +117,22 @@ constexpr OpenAiShape kChatShape = {
 }  // namespace
 
 ApiResult<ApiRequest> parse_openai_chat(std::string_view body, const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  ApiRequest request;
-  chat::ChatRequest conversation;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  read_messages(fields, conversation);
-  read_common_fields(fields, model, request);
-  read_logprobs(fields, request.sampling);
-  read_output_format(fields, "response_format", request.output);
-  read_function_tools(fields, conversation);
-  read_tool_choice(fields, request.tool_choice);
-  request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
-  check_tools(request, conversation, fields, "tool_choice");
-  read_modalities(fields);
-  read_template_options(fields, conversation);
-  refuse_unsupported(fields, kUnsupported);
-  ignore(fields, kIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.input = std::move(conversation);
-  request.gap = faults.gap();
-  request.unknown_fields = fields.unknown();
-  return request;
+  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    chat::ChatRequest conversation;
+    read_messages(fields, conversation);
+    read_common_fields(fields, model, request);
+    read_logprobs(fields, request.sampling);
+    read_output_format(fields, "response_format", request.output);
+    read_function_tools(fields, conversation);
+    read_tool_choice(fields, request.tool_choice);
+    request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
+    check_tools(request, conversation, fields, "tool_choice");
+    read_modalities(fields);
+    read_template_options(fields, conversation);
+    refuse_unsupported(fields, kUnsupported);
+    ignore(fields, kIgnored);
+    request.input = std::move(conversation);
+  });
 }
 
 void handle_openai_chat(Service& service, HttpRequest request, std::shared_ptr<ResponseWriter> response) {

@@ -11,6 +11,7 @@
 #include "server/api/openai_fields.h"
 #include "server/api/openai_reply.h"
 #include "server/api/output_format.h"
+#include "server/api/request_body.h"
 #include "server/api/text_prompts.h"
 
 namespace tempo9::server {
@@ -66,31 +67,23 @@ constexpr OpenAiShape kCompletionShape = {
 }  // namespace
 
 ApiResult<ApiRequest> parse_openai_completions(std::string_view body, const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  ApiRequest request;
-  request.max_new_tokens = kDefaultTokens;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  std::vector<TextPrompt> prompts =
-      read_text_prompts(fields, "prompt", model.vocabulary_size, limits::kMaxSequences);
-  read_common_fields(fields, model, request);
-  if (const auto top = fields.integer("logprobs", 0, limits::kMaxTopLogprobs))
-    request.sampling.top_logprobs = static_cast<int>(*top);
-  if (fields.integer("best_of", 1, limits::kMaxChoices).value_or(1) > 1)
-    fields.refuse(ErrorCode::kUnsupported, "best_of", "choosing among several replies is not supported");
-  if (prompts.size() * static_cast<size_t>(request.choices) > limits::kMaxSequences)
-    fields.refuse(ErrorCode::kInvalidArgument, "n",
-                  fmt::format("prompts times n must be at most {}", limits::kMaxSequences));
-  read_output_format(fields, "response_format", request.output);
-  refuse_unsupported(fields, kUnsupported);
-  ignore(fields, kIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.input = std::move(prompts);
-  request.gap = faults.gap();
-  request.unknown_fields = fields.unknown();
-  return request;
+  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    request.max_new_tokens = kDefaultTokens;
+    std::vector<TextPrompt> prompts =
+        read_text_prompts(fields, "prompt", model.vocabulary_size, limits::kMaxSequences);
+    read_common_fields(fields, model, request);
+    if (const auto top = fields.integer("logprobs", 0, limits::kMaxTopLogprobs))
+      request.sampling.top_logprobs = static_cast<int>(*top);
+    if (fields.integer("best_of", 1, limits::kMaxChoices).value_or(1) > 1)
+      fields.refuse(ErrorCode::kUnsupported, "best_of", "choosing among several replies is not supported");
+    if (prompts.size() * static_cast<size_t>(request.choices) > limits::kMaxSequences)
+      fields.refuse(ErrorCode::kInvalidArgument, "n",
+                    fmt::format("prompts times n must be at most {}", limits::kMaxSequences));
+    read_output_format(fields, "response_format", request.output);
+    refuse_unsupported(fields, kUnsupported);
+    ignore(fields, kIgnored);
+    request.input = std::move(prompts);
+  });
 }
 
 void handle_openai_completions(Service& service, HttpRequest request,

@@ -12,39 +12,31 @@
 #include "server/api/openai_errors.h"
 #include "server/api/openai_fields.h"
 #include "server/api/reply_parts.h"
+#include "server/api/request_body.h"
 #include "server/api/text_prompts.h"
 
 namespace tempo9::server {
 namespace {
 
-struct OpenAiEmbeddingRequest {
-  EmbeddingRequest request;
+struct OpenAiEmbeddingRequest : EmbeddingRequest {
   bool base64 = false;  // vectors as the bytes of little-endian floats
 };
 
 ApiResult<OpenAiEmbeddingRequest> parse_embedding_request(std::string_view body,
                                                           const engine::ModelInfo& model) {
-  const Result<Json> json = parse_json(body);
-  if (!json) return api_failure(json.error());
-  OpenAiEmbeddingRequest parsed;
-  EmbeddingRequest& request = parsed.request;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(*json, root, faults);
-  request.model = fields.string("model").value_or("");
-  request.inputs = read_text_prompts(fields, "input", model.vocabulary_size, limits::kMaxEmbeddingInputs);
-  request.dimensions =
-      static_cast<int>(fields.integer("dimensions", 1, std::numeric_limits<int>::max()).value_or(0));
-  const std::string format = fields.string("encoding_format").value_or("float");
-  parsed.base64 = format == "base64";
-  if (!parsed.base64 && format != "float")
-    fields.refuse(ErrorCode::kInvalidArgument, "encoding_format",
-                  fmt::format("'{}' is not one of float, base64", abbreviate(format)));
-  constexpr std::array<std::string_view, 1> kIgnored = {"user"};
-  ignore(fields, kIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.unknown_fields = fields.unknown();
-  return parsed;
+  return parse_body<OpenAiEmbeddingRequest>(body, [&](Fields& fields, OpenAiEmbeddingRequest& request) {
+    request.model = fields.string("model").value_or("");
+    request.inputs = read_text_prompts(fields, "input", model.vocabulary_size, limits::kMaxEmbeddingInputs);
+    request.dimensions =
+        static_cast<int>(fields.integer("dimensions", 1, std::numeric_limits<int>::max()).value_or(0));
+    const std::string format = fields.string("encoding_format").value_or("float");
+    request.base64 = format == "base64";
+    if (!request.base64 && format != "float")
+      fields.refuse(ErrorCode::kInvalidArgument, "encoding_format",
+                    fmt::format("'{}' is not one of float, base64", abbreviate(format)));
+    constexpr std::array<std::string_view, 1> kIgnored = {"user"};
+    ignore(fields, kIgnored);
+  });
 }
 
 Json vector_value(const std::vector<float>& vector, bool base64) {
@@ -79,7 +71,7 @@ void handle_openai_embeddings(Service& service, HttpRequest request,
     response->send(result ? json_response(200, embedding_list(service, *result, base64))
                           : openai_error(result.error()));
   };
-  start_embedding(service, parsed->request, response, std::move(answer));
+  start_embedding(service, *parsed, response, std::move(answer));
 }
 
 }  // namespace tempo9::server

@@ -1,5 +1,5 @@
 // Responses that clients may come back to by id: for `previous_response_id`, or to read them again. In
-// memory, by number and bytes bounded; the least recently used go first. Threads: any.
+// memory, bounded in bytes; the least recently used go first. Threads: any.
 #pragma once
 #include <cstddef>
 #include <list>

@@ -8,6 +8,7 @@
 #include "server/api/conversation.h"
 #include "server/api/openai_fields.h"
 #include "server/api/output_format.h"
+#include "server/api/request_body.h"
 #include "server/api/responses_input.h"
 #include "server/api/responses_tools.h"
 #include "server/api/sampling_fields.h"
@@ -54,35 +55,29 @@ ApiResult<ApiRequest> parse_openai_responses(std::string_view body, const engine
 }
 
 ApiResult<ApiRequest> read_openai_responses(const Json& body, const engine::ModelInfo& model) {
-  ApiRequest request;
-  request.input_field = "input";
-  chat::ChatRequest conversation;
-  Faults faults;
-  const FieldPath root;
-  Fields fields(body, root, faults);
-  request.model = fields.string("model").value_or("");
-  request.stream = fields.boolean("stream").value_or(false);
-  fields.boolean("store");
-  fields.string("previous_response_id");
-  request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
-  read_max_tokens(fields, "max_output_tokens", request);
-  read_sampling(fields, model, request);
-  // As in Chat's `logprobs`, the number of candidates beside each token.
-  if (const auto top = fields.integer("top_logprobs", 0, limits::kMaxTopLogprobs); top.value_or(0) > 0)
-    request.sampling.top_logprobs = static_cast<int>(*top);
-  read_reasoning(fields, conversation);
-  read_text_options(fields, request);
-  read_responses_tools(fields, conversation, request.unknown_fields);
-  read_responses_input(fields, conversation, request.unknown_fields);
-  read_tool_choice(fields, request.tool_choice);
-  check_tools(request, conversation, fields, "tool_choice");
-  refuse_unsupported(fields, kUnsupported);
-  ignore(fields, kIgnored);
-  if (faults.first()) return tl::unexpected<ApiError>(*faults.first());
-  request.input = std::move(conversation);
-  request.gap = faults.gap();
-  for (std::string& name : fields.unknown()) request.unknown_fields.push_back(std::move(name));
-  return request;
+  return read_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
+    request.input_field = "input";
+    chat::ChatRequest conversation;
+    request.model = fields.string("model").value_or("");
+    request.stream = fields.boolean("stream").value_or(false);
+    fields.boolean("store");
+    fields.string("previous_response_id");
+    request.parallel_tool_calls = fields.boolean("parallel_tool_calls").value_or(true);
+    read_max_tokens(fields, "max_output_tokens", request);
+    read_sampling(fields, model, request);
+    // As in Chat's `logprobs`, the number of candidates beside each token.
+    if (const auto top = fields.integer("top_logprobs", 0, limits::kMaxTopLogprobs); top.value_or(0) > 0)
+      request.sampling.top_logprobs = static_cast<int>(*top);
+    read_reasoning(fields, conversation);
+    read_text_options(fields, request);
+    read_responses_tools(fields, conversation, request.unknown_fields);
+    read_responses_input(fields, conversation, request.unknown_fields);
+    read_tool_choice(fields, request.tool_choice);
+    check_tools(request, conversation, fields, "tool_choice");
+    refuse_unsupported(fields, kUnsupported);
+    ignore(fields, kIgnored);
+    request.input = std::move(conversation);
+  });
 }
 
 }  // namespace tempo9::server
