@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "chat/call_delta.h"
 #include "server/api/api_error.h"
 
 namespace tempo9::server {
@@ -24,12 +25,13 @@ struct TokenReport {
 enum class StopReason { kEnd, kStopString, kLength };
 
 struct ChatDelta {
-  int choice = 0;                    // which of the replies: prompt times choices + choice
-  std::string reasoning;             // of the thinking; whole characters
-  std::string text;                  // of the answer behind it
-  std::vector<TokenReport> tokens;   // if log-probabilities were asked for: those that these texts complete
-  std::optional<StopReason> finish;  // only in a choice's last delta
-  std::string stop_string;           // for kStopString: the one that ended it
+  int choice = 0;                      // which of the replies: prompt times choices + choice
+  std::string reasoning;               // of the thinking; whole characters
+  std::string text;                    // of the answer behind it
+  std::vector<chat::CallDelta> calls;  // behind `text`; text behind a call comes in a delta of its own
+  std::vector<TokenReport> tokens;     // if log-probabilities were asked for: those that these texts complete
+  std::optional<StopReason> finish;    // only in a choice's last delta
+  std::string stop_string;             // for kStopString: the one that ended it
 };
 
 struct ReplyUsage {
