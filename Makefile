@@ -53,6 +53,7 @@ bench: build model                ## speed and accuracy beside llama.cpp, on thi
 	@scripts/python_env.sh build/venv tests/requirements.txt
 	@bench/peers/get_llama_cpp.sh
 	@build/venv/bin/python bench/speed.py --model $(MODEL)
+	@build/venv/bin/python bench/grid.py --short
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
 	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
 

@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   engine::EngineOptions engine;
-  int prompt = 512, generate = 128, depth = 0, turns = 3;
+  int prompt = 512, generate = 128, depth = 0, streams = 1, turns = 3;
   bool json = false;
 };
 
@@ -29,16 +29,16 @@ Status measure(engine::Evaluator& evaluator, const Options& options, double& pro
                             0));  // first touch of weights and pages is not what is measured
   for (int t = 0; t < options.turns; ++t) {
     TRY_ASSIGN(const double p, evaluator.time_prompt(options.prompt, options.depth));
-    TRY_ASSIGN(const double g, evaluator.time_generation(options.generate, options.depth));
+    TRY_ASSIGN(const double g, evaluator.time_generation(options.generate, options.depth, options.streams));
     prompts.push_back(options.prompt / p);
-    generations.push_back(options.generate / g);
+    generations.push_back(options.generate * options.streams / g);
   }
   prompt_speed = median(prompts), generation_speed = median(generations);
   return {};
 }
 
 int run(const Options& options) {
-  auto evaluator = engine::Evaluator::load(options.engine, 1, show_progress());
+  auto evaluator = engine::Evaluator::load(options.engine, options.streams, show_progress());
   if (!evaluator) return report(evaluator.error());
   double prompt_speed = 0, generation_speed = 0;
   if (const Status done = measure(**evaluator, options, prompt_speed, generation_speed); !done)
@@ -49,9 +49,11 @@ int run(const Options& options) {
                                            {"generation_tokens_per_second", generation_speed}};
     std::printf("%s\n", result.dump().c_str());
   } else {
-    std::printf("%s, depth %d, median of %d\nprompt of %d: %.1f tokens/s\ngeneration of %d: %.1f tokens/s\n",
-                (*evaluator)->device_description().c_str(), options.depth, options.turns, options.prompt,
-                prompt_speed, options.generate, generation_speed);
+    std::printf(
+        "%s, depth %d, median of %d\nprompt of %d: %.1f tokens/s\ngeneration of %d in %d streams: %.1f "
+        "tokens/s\n",
+        (*evaluator)->device_description().c_str(), options.depth, options.turns, options.prompt,
+        prompt_speed, options.generate, options.streams, generation_speed);
   }
   return 0;
 }
@@ -70,6 +72,9 @@ Command add_bench(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--depth", options->depth, "Tokens that stand before, not counted")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--streams", options->streams, "Sequences that generate together; their tokens count")
+      ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command->add_option("--turns", options->turns, "Repetitions; the median counts")
       ->check(CLI::PositiveNumber)

@@ -6,6 +6,7 @@ import subprocess
 
 import accuracy
 import divergence
+import grid
 import mixes
 import numpy as np
 import pytest
@@ -100,3 +101,18 @@ def format_of(shape: str, mix: str, name: str, columns: int) -> str:
 )
 def test_formats_are_mixed_as_the_peer_mixes_them(shape, mix, name, columns, expected):
     assert format_of(shape, mix, name, columns) == expected
+
+
+def test_a_grid_keeps_what_it_has_measured_and_compares_medians(tmp_path):
+    path = tmp_path / "grid.csv"
+    lines = ["# cpu: some", ",".join(grid.COLUMNS)]
+    for turn, (ours, peer) in enumerate([(300, 100), (320, 80), (900, 90)], start=1):
+        lines += [f"m.gguf,2,0,1,{turn},tempo9,{ours},40", f"m.gguf,2,0,1,{turn},llama.cpp,{peer},20"]
+    lines += ["m.gguf,2,0,8,1,tempo9,,90", "m.gguf,2,0,8,1,llama.cpp,,30"]
+    path.write_text("\n".join(lines))
+    results = grid.read_results(path)
+    assert list(results) == [("m.gguf", 2, 0, 1), ("m.gguf", 2, 0, 8)]
+    table = grid.summary(results)
+    assert "| m | 2 | 0 | 1 | 320 | 90 | 3.56 | 40.0 | 20.0 | 2.00 |" in table
+    assert "| m | 2 | 0 | 8 |  |  |  | 90.0 | 30.0 | 3.00 |" in table
+    assert "prompt: geometric mean 3.56, least 3.56" in table

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds llama.cpp, the server ours is measured against, for the machine at hand: from the source package of its Python
 # binding, whose sum is checked. Leaves
-#   build/peers/bin        llama-bench, llama-perplexity, llama-server, llama-quantize, llama_logits
+#   build/peers/bin        llama-bench, llama-batched-bench, llama-perplexity, llama-server, llama-quantize, llama_logits
 #   build/peers/flags.txt  how they were built; speed tables quote it
 # PEER_BUILD=dir takes an existing CMake build of the same package instead of making one (about fifteen minutes on two
 # cores); what it left is used from then on. Prints the flags.
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 package=llama_cpp_python-0.3.36
 package_sum=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
-programs=(llama-bench llama-perplexity llama-server llama-quantize)
+programs=(llama-bench llama-batched-bench llama-perplexity llama-server llama-quantize)
 here=$PWD/build/peers
 build=${PEER_BUILD:-$here/build}
 

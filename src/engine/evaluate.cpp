@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace tempo9::engine {
 
@@ -116,12 +117,33 @@ Result<double> Evaluator::time_prompt(int tokens, int depth) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Result<double> Evaluator::time_generation(int tokens, int depth) {
-  TRY_ASSIGN(const auto ids, begin_timing(tokens, depth));
-  const auto start = std::chrono::steady_clock::now();
-  for (int at = depth; at < depth + tokens; ++at)
-    TRY(step(std::span(ids).subspan(static_cast<size_t>(at), 1), at, Logits::kLast));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+// One row of each sequence, all with the same token.
+Result<std::span<float>> Evaluator::step_together(std::span<kv::Sequence> sequences,
+                                                  std::span<const TokenId> tokens, int position) {
+  StepPlan plan;
+  for (kv::Sequence& sequence : sequences) {
+    TRY(model_.runner->kv().grow(sequence, position + 1));
+    plan.add({tokens, position, &sequence, Logits::kLast});
+  }
+  return model_.runner->run(plan);
+}
+
+Result<double> Evaluator::time_generation(int tokens, int depth, int streams) {
+  std::vector<kv::Sequence> sequences;
+  const auto measure = [&]() -> Result<double> {
+    std::vector<TokenId> ids;
+    for (int i = 0; i < streams; ++i) {
+      TRY_ASSIGN(ids, begin_timing(tokens, depth));
+      sequences.push_back(std::exchange(sequence_, model_.runner->kv().empty_sequence()));
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (int at = depth; at < depth + tokens; ++at)
+      TRY(step_together(sequences, std::span(ids).subspan(static_cast<size_t>(at), 1), at));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  Result<double> seconds = measure();
+  for (kv::Sequence& sequence : sequences) model_.runner->kv().release(sequence);
+  return seconds;
 }
 
 double log_probability(std::span<const float> logits, TokenId token) {

@@ -40,12 +40,15 @@ class Evaluator {
   // Seconds for one prompt of `tokens` rows whose last logits are wanted, after `depth` tokens that are not
   // counted.
   Result<double> time_prompt(int tokens, int depth);
-  // Seconds for `tokens` single rows, one after the other, after `depth` tokens that are not counted.
-  Result<double> time_generation(int tokens, int depth);
+  // Seconds for `tokens` steps of one row for each of `streams` sequences, each after `depth` tokens of its
+  // own that are not counted. At most `logit_rows` streams.
+  Result<double> time_generation(int tokens, int depth, int streams = 1);
 
  private:
   explicit Evaluator(LoadedModel model);
   Status begin(std::span<const TokenId> ids);
+  Result<std::span<float>> step_together(std::span<kv::Sequence> sequences, std::span<const TokenId> tokens,
+                                         int position);
   Result<std::span<float>> step(std::span<const TokenId> tokens, int position, Logits wanted);
   void report(std::span<const float> rows, int position, const Visit& visit) const;
   Result<std::vector<TokenId>> begin_timing(int tokens, int depth);
