@@ -4,6 +4,9 @@
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include "backend/cpu/targets/targets.h"
@@ -30,6 +33,12 @@ bool has_avx512() {
 bool has_avx512bf16() {
   return has_avx512() && __builtin_cpu_supports("avx512bf16");
 }
+// Linux keeps the tiles' registers only for a process that has asked (arch/x86/include/uapi/asm/prctl.h).
+bool has_amx() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return has_avx512bf16() && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") &&
+         ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
 
 const Kernels& avx512bf16_kernels() {
   static const Kernels kernels = [] {
@@ -53,6 +62,7 @@ bool has_i8mm() {
 // The fastest first.
 constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
+    {"amx", has_amx, []() -> const Kernels& { return kAmxKernels; }},
     {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
     {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
     {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},

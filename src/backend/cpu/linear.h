@@ -163,6 +163,15 @@ template <class Format, class L, int Rows, int Parts>
   }
 }
 
+// The sums of row `r` for the weight rows from `n` of the panel on.
+template <class L>
+[[gnu::always_inline]] inline void store_result(const Tile& tile, int r, int n, typename L::Floats result) {
+  float* out = tile.out + static_cast<size_t>(r) * tile.out_stride + n;
+  if (tile.bias != nullptr) result = L::add(result, L::load(tile.bias + n));
+  if (tile.add) result = L::add(L::load(out), result);
+  L::store(out, result);
+}
+
 template <class Format, class L, int Rows, int Parts, bool kFromMemory>
 void compute_tile(const Tile& tile, int row) {
   TileSums<L, Rows, Parts> sum;
@@ -173,14 +182,7 @@ void compute_tile(const Tile& tile, int row) {
   else
     sum_blocks<Format, L, Rows, Parts, kFromMemory>(tile, row, sum);
   for (int p = 0; p < Parts; ++p)
-    for (int r = 0; r < Rows; ++r) {
-      const int n = row + p * L::kLanes;
-      float* out = tile.out + r * tile.out_stride + n;
-      auto result = sum[p][r];
-      if (tile.bias != nullptr) result = L::add(result, L::load(tile.bias + n));
-      if (tile.add) result = L::add(L::load(out), result);
-      L::store(out, result);
-    }
+    for (int r = 0; r < Rows; ++r) store_result<L>(tile, r, row + p * L::kLanes, sum[p][r]);
 }
 
 // Few rows take several parts of the panel at once, to have enough independent sums; rows of floats, which
@@ -236,23 +238,30 @@ void compute_partial_panel(Tile tile, int rows, int valid, bool from_memory) {
   for (int r = 0; r < rows; ++r) std::memcpy(target.out + r * target.out_stride, out + r * kPanelRows, bytes);
 }
 
+// The task's part in panel `p`, rows from `r` on.
+template <class Format>
+[[gnu::always_inline]] inline Tile tile_of(const LinearTask& task, int r, int p) {
+  const size_t panel_bytes = static_cast<size_t>(task.columns / Format::Block::kColumns) * Format::kUnitBytes;
+  const int first_output = p * kPanelRows;
+  return {
+      .panel = task.panels + static_cast<size_t>(p) * panel_bytes,
+      .columns = task.columns,
+      .input = task.input + static_cast<size_t>(r) * task.input_stride,
+      .input_stride = task.input_stride,
+      .out = task.out + static_cast<size_t>(r) * task.out_stride + first_output,
+      .out_stride = task.out_stride,
+      .bias = task.bias == nullptr ? nullptr : task.bias + first_output,
+      .add = task.add,
+  };
+}
+
 template <class Format, class L>
 void linear(const LinearTask& task) {
-  const size_t panel_bytes = static_cast<size_t>(task.columns / Format::Block::kColumns) * Format::kUnitBytes;
   for (int r = 0; r < task.rows; r += L::kTileRows) {
     const int rows = task.rows - r < L::kTileRows ? task.rows - r : L::kTileRows;
     for (int p = task.first_panel; p < task.last_panel; ++p) {
-      const int first_output = p * kPanelRows, valid = task.outputs - first_output;
-      const Tile tile{
-          .panel = task.panels + static_cast<size_t>(p) * panel_bytes,
-          .columns = task.columns,
-          .input = task.input + static_cast<size_t>(r) * task.input_stride,
-          .input_stride = task.input_stride,
-          .out = task.out + static_cast<size_t>(r) * task.out_stride + first_output,
-          .out_stride = task.out_stride,
-          .bias = task.bias == nullptr ? nullptr : task.bias + first_output,
-          .add = task.add,
-      };
+      const int valid = task.outputs - p * kPanelRows;
+      const Tile tile = tile_of<Format>(task, r, p);
       if (valid < kPanelRows)
         compute_partial_panel<Format, L>(tile, rows, valid, r == 0);
       else

@@ -2,11 +2,19 @@
 #pragma once
 #include "backend/cpu/attention.h"
 #include "backend/cpu/delta.h"
-#include "backend/cpu/linear.h"
+#include "backend/cpu/linear_tiles.h"
 #include "backend/cpu/rows.h"
 #include "backend/cpu/targets/targets.h"
 
 namespace tempo9::backend::cpu {
+
+template <class Format, class L>
+consteval auto choose_linear() {
+  if constexpr (kHasTiles<L> && !kIsFloats<Format>)
+    return linear_by_tiles<Format, L>;
+  else
+    return linear<Format, L>;
+}
 
 template <class L, class... Formats>
 consteval Kernels make_kernels(const char* name, FormatList<Formats...>) {
@@ -18,7 +26,7 @@ consteval Kernels make_kernels(const char* name, FormatList<Formats...>) {
       .softcap_row = softcap_row<L>,
       .delta_columns = delta_columns<L>,
       .rotate_row = rotate_row<L>,
-      .linear = {linear<Formats, L>...},
+      .linear = {choose_linear<Formats, L>()...},
       .kv = {AttentionKernel<L, FloatStore>::table(), AttentionKernel<L, HalfStore>::table(),
              AttentionKernel<L, BfloatStore>::table(), AttentionKernel<L, ByteStore>::table()},
   };

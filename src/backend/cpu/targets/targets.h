@@ -10,6 +10,7 @@ extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;
 extern const KvKernels kAvx512Bf16Store;  // replaces the bf16 store of kAvx512Kernels
+extern const Kernels kAmxKernels;
 #elif defined(__aarch64__)
 extern const Kernels kNeonDotprodKernels;
 extern const Kernels kNeonI8mmKernels;
