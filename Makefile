@@ -27,11 +27,12 @@ dev: setup model                  ## everything, with debug information, as the 
 test: dev                         ## what must pass before a change lands
 	@scripts/lint.sh format
 	@ctest --test-dir build/dev --output-on-failure -L '^(fast|weights)$$'
-	@scripts/node_env.sh build/node
+	@scripts/node_env.sh build/node tests/js
 	@$(call pytest,build/venv) -m 'not slow'
 
 test-slow: dev test-arm           ## comparisons with large Python packages, long simulations, the kernels of Arm
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt $(wildcard tests/requirements-slow.txt)
+	@scripts/node_env.sh build/agents tests/agents
 	@ctest --test-dir build/dev --output-on-failure -L '^slow$$' --no-tests=ignore
 	@$(call pytest,build/venv-slow) -m slow
 
