@@ -8,6 +8,7 @@ SHELL := /bin/bash
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
 FUZZ_SECONDS ?= 60
+SIMULATED_STEPS ?= 2000000
 
 # $(call configure,PRESET): says nothing unless it fails; half a second when nothing changed.
 configure = cmake --preset $(1) >/dev/null
@@ -50,13 +51,14 @@ golden: setup                     ## makes tests/golden again, for a new archite
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt tests/requirements-slow.txt
 	@build/venv-slow/bin/python tests/tools/make_golden.py
 
-bench: build model                ## speed and accuracy beside llama.cpp, on this machine
+bench: build dev                  ## speed and accuracy beside llama.cpp, on this machine; millions of simulated steps
 	@scripts/python_env.sh build/venv tests/requirements.txt
 	@bench/peers/get_llama_cpp.sh
 	@build/venv/bin/python bench/speed.py --model $(MODEL)
 	@build/venv/bin/python bench/grid.py --short
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
 	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
+	@TEMPO9_SIMULATED_STEPS=$(SIMULATED_STEPS) build/dev/src/engine/simulator_test --gtest_brief=1
 
 matrix: build model               ## docs/models.md, by running the models under models/
 	@scripts/get_gemma.sh
