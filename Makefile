@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow test-arm golden bench matrix lint fuzz clean setup model dev
+.PHONY: build serve test test-slow test-arm golden bench matrix profile lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -59,6 +59,12 @@ bench: build dev                  ## speed and accuracy beside llama.cpp, on thi
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
 	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
 	@TEMPO9_SIMULATED_STEPS=$(SIMULATED_STEPS) build/dev/src/engine/simulator_test --gtest_brief=1
+
+profile: build model              ## docs/profile.md: where a step's time goes on this machine
+	@scripts/python_env.sh build/venv tests/requirements.txt
+	@scripts/get_gemma.sh
+	@cmake --build --preset release --target ops_bench
+	@build/venv/bin/python bench/step_profile.py models/*.gguf
 
 matrix: build model               ## docs/models.md, by running the models under models/
 	@scripts/get_gemma.sh

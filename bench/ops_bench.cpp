@@ -1,14 +1,21 @@
 // ops_bench: the speed of single operations on a device, beside the limits that they have.
 //   ops_bench linear    [--format Q4_1] [--threads 2] [--isa avx2]   us, GB/s of weights, GMAC/s
 //   ops_bench attention [--type f16]    [--threads 2] [--isa avx2]   us, GB/s of pages, GMAC/s
+//   ops_bench limits                    [--threads 2] [--isa avx2]   what the machine can do: GB/s read from
+//   memory,
+//                                       GMAC/s of each format with weights and activations in the cache
 // Weights and pages rotate through 256 MB, so they come from memory. The best of repeated short runs.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <numeric>
 #include <random>
+#include <thread>
 
 #include "backend/device.h"
+#include "backend/host/host_kernels.h"
 
 namespace tempo9::backend {
 namespace {
@@ -54,6 +61,7 @@ class Bench {
 
   void linear();
   void attention();
+  void limits();
 
  private:
   View make(int rows, int columns) {
@@ -210,6 +218,49 @@ void Bench::attention() {
   for (const int depth : {0, 512, 2048, 8192}) attention(16, 8, 128, depth);
 }
 
+// Bytes per second that threads read from memory together, on huge pages where the system gives them.
+double read_speed(int threads) {
+  constexpr size_t kBytes = size_t{512} << 20;
+  const std::unique_ptr<HostBuffer> buffer = HostBuffer::allocate(kBytes);
+  if (buffer == nullptr) return 0;
+  auto* words = reinterpret_cast<uint64_t*>(buffer->data());
+  std::fill_n(words, kBytes / sizeof(uint64_t), 1);
+  const size_t share = kBytes / sizeof(uint64_t) / static_cast<size_t>(threads);
+  std::atomic<uint64_t> total = 0;
+  const double seconds = best_seconds([&] {
+    std::vector<std::jthread> readers;
+    for (int t = 0; t < threads; ++t)
+      readers.emplace_back([&, begin = words + static_cast<size_t>(t) * share] {
+        total += std::accumulate(begin, begin + share, uint64_t{0});
+      });
+  });
+  return total == 0 ? 0 : static_cast<double>(kBytes) / seconds;
+}
+
+void Bench::limits() {
+  const int threads = options_.device_options.threads > 0
+                          ? options_.device_options.threads
+                          : static_cast<int>(std::thread::hardware_concurrency());
+  fmt::print("memory   {:7.1f} GB/s with {} threads\n", read_speed(threads) / 1e9, threads);
+  constexpr int kRows = 64, kOutputs = 256, kColumns = 512;  // a quarter of a megabyte of bytes
+  for (const quant::FormatInfo& format : quant::formats()) {
+    const std::vector<uint8_t> zeros(format.row_bytes(kColumns) * kOutputs);
+    const auto weight = value_or_exit(device_->load_weight({format.format, kOutputs, kColumns, 1, zeros}));
+    Linear op;
+    op.input.x = normal(kRows, kColumns);
+    op.count = 1;
+    op.outputs[0].weight = weight.get();
+    op.outputs[0].out = make(kRows, kOutputs);
+    constexpr int kBatch = 32;
+    const double seconds = best_seconds([&] {
+      for (int i = 0; i < kBatch; ++i) stream_->submit(op);
+      synchronize();
+    });
+    fmt::print("{:<8} {:7.1f} GMAC/s\n", format.name, 1e-9 * kBatch * kRows * kOutputs * kColumns / seconds);
+    buffers_.clear();
+  }
+}
+
 }  // namespace
 }  // namespace tempo9::backend
 
@@ -225,11 +276,11 @@ int main(int argc, char** argv) {
       ->add_option("--format", options.format, "one weight format instead of all");
   app.add_subcommand("attention", "steps and chunks at several depths")
       ->add_option("--type", options.type, "type of keys and values: f16, bf16, q8_0, f32");
+  app.add_subcommand("limits", "what the machine can do at most");
   app.fallthrough();
   CLI11_PARSE(app, argc, argv);
   Bench bench(options);
-  if (app.got_subcommand("linear"))
-    bench.linear();
-  else
-    bench.attention();
+  if (app.got_subcommand("linear")) bench.linear();
+  if (app.got_subcommand("attention")) bench.attention();
+  if (app.got_subcommand("limits")) bench.limits();
 }

@@ -3,11 +3,14 @@
 
     bench/tokenizer_bench.py [--rounds N] VOCABULARY.gguf...
 
-Prints megabytes of text (10^6 bytes) a second of processor time, the best of the rounds. Any model file will do, or the vocabularies of
+Prints megabytes of text (10^6 bytes) a second of processor time, the best of the rounds, and writes them to
+bench/results/<cpu>/. Any model file will do, or the vocabularies of
 scripts/get_test_data.sh. Needs build/release/tests/tokenize_lines (TEMPO9_TOKENIZE names another) and the package.
 """
 
 import argparse
+import collections.abc
+import csv
 import os
 import pathlib
 import struct
@@ -21,7 +24,7 @@ sys.path.append(str(ROOT / "tests" / "tools"))
 import gguf_metadata  # noqa: E402
 import hard_strings  # noqa: E402
 import reference_tokenizers  # noqa: E402
-from machine import cpu_name, warn_if_busy  # noqa: E402
+from machine import cpu_name, results_file, warn_if_busy  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("TEMPO9_TOKENIZE", "build/release/tests/tokenize_lines")
 
@@ -47,6 +50,18 @@ def their_seconds(encode: reference_tokenizers.Encode, text: str) -> float:
     return time.process_time() - start
 
 
+def measure(args: argparse.Namespace) -> collections.abc.Iterator[tuple[str, str, float, float]]:
+    texts = make_texts()
+    for vocabulary in args.vocabularies:
+        encode = reference_tokenizers.hugging_face(gguf_metadata.read(vocabulary), special=True)
+        for name, text in texts.items():
+            data = text.encode()
+            megabytes = len(data) / 1e6
+            ours = megabytes / min(our_seconds(vocabulary, data) for _ in range(args.rounds))
+            theirs = megabytes / min(their_seconds(encode, text) for _ in range(args.rounds))
+            yield vocabulary.stem, name, ours, theirs
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("vocabularies", nargs="+", type=pathlib.Path)
@@ -57,15 +72,13 @@ def main() -> None:
     warn_if_busy()
     print(f"{cpu_name()}; MB/s\n")
     print(f"{'vocabulary':28} {'text':8} {'tempo9':>8} {'tokenizers':>10} {'ratio':>6}")
-    texts = make_texts()
-    for vocabulary in args.vocabularies:
-        encode = reference_tokenizers.hugging_face(gguf_metadata.read(vocabulary), special=True)
-        for name, text in texts.items():
-            data = text.encode()
-            megabytes = len(data) / 1e6
-            ours = megabytes / min(our_seconds(vocabulary, data) for _ in range(args.rounds))
-            theirs = megabytes / min(their_seconds(encode, text) for _ in range(args.rounds))
-            print(f"{vocabulary.stem[:28]:28} {name:8} {ours:8.1f} {theirs:10.1f} {ours / theirs:6.1f}", flush=True)
+    with results_file("tokenizer").open("w", newline="") as file:
+        file.write(f"# cpu: {cpu_name()}\n")
+        writer = csv.writer(file)
+        writer.writerow(["vocabulary", "text", "tempo9_megabytes_per_second", "tokenizers_megabytes_per_second"])
+        for name, text, ours, theirs in measure(args):
+            print(f"{name[:28]:28} {text:8} {ours:8.1f} {theirs:10.1f} {ours / theirs:6.1f}", flush=True)
+            writer.writerow([name, text, f"{ours:.2f}", f"{theirs:.3f}"])
 
 
 if __name__ == "__main__":

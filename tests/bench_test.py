@@ -11,6 +11,7 @@ import mixes
 import numpy as np
 import pytest
 import speed
+import step_profile
 import synthetic
 
 
@@ -116,3 +117,13 @@ def test_a_grid_keeps_what_it_has_measured_and_compares_medians(tmp_path):
     assert "| m | 2 | 0 | 1 | 320 | 90 | 3.56 | 40.0 | 20.0 | 2.00 |" in table
     assert "| m | 2 | 0 | 8 |  |  |  | 90.0 | 30.0 | 3.00 |" in table
     assert "prompt: geometric mean 3.56, least 3.56" in table
+
+
+def test_a_profile_is_held_against_the_limits():
+    limits = step_profile.parse_limits("memory    10.0 GB/s with 2 threads\nQ4_1      50.0 GMAC/s\nF32       5.0 GMAC/s\n")
+    assert limits == step_profile.Limits(10e9, {"Q4_1": 50e9, "F32": 5e9})
+    model = step_profile.Model("m", {"Q4_1": 100e6, "F32": 1e6})
+    assert step_profile.share_of_products(model, limits, 2e6) == pytest.approx(512 * (0.1 / 50 + 0.001 / 5) / 2)
+    assert step_profile.share_of_memory(100_000_000, limits, 800_000) == pytest.approx(0.8)
+    text = step_profile.table([("a", {"linear": 90, "rope": 0.01, "between": 10}, 0.5)])
+    assert "| linear | 90.0% |" in text and "rope" not in text and "| **limit reached** | 50% |" in text

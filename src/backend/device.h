@@ -8,6 +8,7 @@
 // the device outlives what it made, and a buffer, weight or slab outlives the work that names it (destroy it
 // after synchronize()).
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -98,6 +99,8 @@ struct WorkCounters {
   uint64_t operations = 0;
   // Matrices out of stacks (experts) that ExpertLinear has read; one that is read twice counts twice.
   uint64_t expert_matrices = 0;
+  // What operations of each kind took, by OpKind.
+  std::array<uint64_t, kOpKinds> nanoseconds{};
 };
 
 class Device {

@@ -104,17 +104,33 @@ Result<std::vector<TokenId>> Evaluator::begin_timing(int tokens, int depth) {
   return ids;
 }
 
-Result<double> Evaluator::time_prompt(int tokens, int depth) {
-  TRY_ASSIGN(const auto ids, begin_timing(tokens, depth));
+template <class Work>
+Result<Timing> Evaluator::time(Work work) {
+  const backend::Device& device = model_.runner->device();
+  const backend::WorkCounters before = device.counters();
   const auto start = std::chrono::steady_clock::now();
-  for (int at = depth; at < depth + tokens;) {
-    const int rows = std::min(depth + tokens - at, model_.runner->options().max_rows);
-    const bool last = at + rows == depth + tokens;
-    TRY(step(std::span(ids).subspan(static_cast<size_t>(at), static_cast<size_t>(rows)), at,
-             last ? Logits::kLast : Logits::kNone));
-    at += rows;
-  }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TRY(work());
+  Timing timing{std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  const backend::WorkCounters after = device.counters();
+  for (size_t i = 0; i < before.nanoseconds.size(); ++i)
+    if (const uint64_t taken = after.nanoseconds[i] - before.nanoseconds[i]; taken > 0)
+      timing.operations.emplace_back(backend::op_name(static_cast<backend::OpKind>(i)),
+                                     static_cast<double>(taken) * 1e-9);
+  return timing;
+}
+
+Result<Timing> Evaluator::time_prompt(int tokens, int depth) {
+  TRY_ASSIGN(const auto ids, begin_timing(tokens, depth));
+  return time([&]() -> Status {
+    for (int at = depth; at < depth + tokens;) {
+      const int rows = std::min(depth + tokens - at, model_.runner->options().max_rows);
+      const bool last = at + rows == depth + tokens;
+      TRY(step(std::span(ids).subspan(static_cast<size_t>(at), static_cast<size_t>(rows)), at,
+               last ? Logits::kLast : Logits::kNone));
+      at += rows;
+    }
+    return {};
+  });
 }
 
 // One row of each sequence, all with the same token.
@@ -128,22 +144,23 @@ Result<std::span<float>> Evaluator::step_together(std::span<kv::Sequence> sequen
   return model_.runner->run(plan);
 }
 
-Result<double> Evaluator::time_generation(int tokens, int depth, int streams) {
+Result<Timing> Evaluator::time_generation(int tokens, int depth, int streams) {
   std::vector<kv::Sequence> sequences;
-  const auto measure = [&]() -> Result<double> {
+  const auto measure = [&]() -> Result<Timing> {
     std::vector<TokenId> ids;
     for (int i = 0; i < streams; ++i) {
       TRY_ASSIGN(ids, begin_timing(tokens, depth));
       sequences.push_back(std::exchange(sequence_, model_.runner->kv().empty_sequence()));
     }
-    const auto start = std::chrono::steady_clock::now();
-    for (int at = depth; at < depth + tokens; ++at)
-      TRY(step_together(sequences, std::span(ids).subspan(static_cast<size_t>(at), 1), at));
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return time([&]() -> Status {
+      for (int at = depth; at < depth + tokens; ++at)
+        TRY(step_together(sequences, std::span(ids).subspan(static_cast<size_t>(at), 1), at));
+      return {};
+    });
   };
-  Result<double> seconds = measure();
+  Result<Timing> timing = measure();
   for (kv::Sequence& sequence : sequences) model_.runner->kv().release(sequence);
-  return seconds;
+  return timing;
 }
 
 double log_probability(std::span<const float> logits, TokenId token) {

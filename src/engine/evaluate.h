@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +13,13 @@
 #include "engine/loader.h"
 
 namespace tempo9::engine {
+
+// Of some steps.
+struct Timing {
+  double seconds = 0;
+  // The device's seconds in each kind of operation that took any, by its name (backend/ops.h).
+  std::vector<std::pair<std::string_view, double>> operations{};
+};
 
 class Evaluator {
  public:
@@ -23,6 +31,8 @@ class Evaluator {
   const ModelInfo& info() const { return model_.info; }
   const text::Tokenizer& tokenizer() const { return *model_.tokenizer; }
   std::string device_description() const { return model_.runner->device().description(); }
+  size_t weight_bytes() const { return model_.runner->weight_bytes(); }
+  backend::WorkCounters work() const { return model_.runner->device().counters(); }
 
   // Computes `ids` as one sequence and calls `visit(i, logits)` for each position i >= first, in order;
   // logits[v] belongs to token v coming after ids[i]. Steps have at most EngineOptions::step_tokens rows.
@@ -37,12 +47,11 @@ class Evaluator {
   // `most` tokens or to the end of the context.
   Result<std::vector<TokenId>> continue_greedily(std::span<const TokenId> prompt, int most);
 
-  // Seconds for one prompt of `tokens` rows whose last logits are wanted, after `depth` tokens that are not
-  // counted.
-  Result<double> time_prompt(int tokens, int depth);
-  // Seconds for `tokens` steps of one row for each of `streams` sequences, each after `depth` tokens of its
-  // own that are not counted. At most `logit_rows` streams.
-  Result<double> time_generation(int tokens, int depth, int streams = 1);
+  // One prompt of `tokens` rows whose last logits are wanted, after `depth` tokens that are not counted.
+  Result<Timing> time_prompt(int tokens, int depth);
+  // `tokens` steps of one row for each of `streams` sequences, each after `depth` tokens of its own that are
+  // not counted. At most `logit_rows` streams.
+  Result<Timing> time_generation(int tokens, int depth, int streams = 1);
 
  private:
   explicit Evaluator(LoadedModel model);
@@ -52,6 +61,8 @@ class Evaluator {
   Result<std::span<float>> step(std::span<const TokenId> tokens, int position, Logits wanted);
   void report(std::span<const float> rows, int position, const Visit& visit) const;
   Result<std::vector<TokenId>> begin_timing(int tokens, int depth);
+  template <class Work>
+  Result<Timing> time(Work work);
   LoadedModel model_;
   kv::Sequence sequence_;
 };

@@ -2,7 +2,9 @@
 // kernels that run at once. `reference` and `cpu` are HostKernels; host_device.h turns any of them into a
 // Device with streams, `deferred` into one that runs late.
 #pragma once
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -75,14 +77,29 @@ class HostKernels {
   virtual Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) = 0;
   virtual Result<size_t> kv_layer_bytes(const KvShape& shape) const = 0;
   virtual size_t scratch_bytes() const = 0;
+  // run(), with its time.
+  void run_and_count(const Op& op) {
+    const auto start = std::chrono::steady_clock::now();
+    run(op);
+    const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - start;
+    operations_.fetch_add(1, std::memory_order_relaxed);
+    nanoseconds_[op.index()].fetch_add(static_cast<uint64_t>(taken.count()), std::memory_order_relaxed);
+  }
   // From any thread.
   WorkCounters counters() const {
-    return {operations_.load(std::memory_order_relaxed), expert_matrices_.load(std::memory_order_relaxed)};
+    WorkCounters all{operations_.load(std::memory_order_relaxed),
+                     expert_matrices_.load(std::memory_order_relaxed)};
+    for (size_t i = 0; i < nanoseconds_.size(); ++i)
+      all.nanoseconds[i] = nanoseconds_[i].load(std::memory_order_relaxed);
+    return all;
   }
-  void count_operation() { operations_.fetch_add(1, std::memory_order_relaxed); }
 
  protected:
-  std::atomic<uint64_t> operations_{0}, expert_matrices_{0};
+  std::atomic<uint64_t> expert_matrices_{0};
+
+ private:
+  std::atomic<uint64_t> operations_{0};
+  std::array<std::atomic<uint64_t>, kOpKinds> nanoseconds_{};
 };
 
 }  // namespace tempo9::backend

@@ -142,8 +142,7 @@ void HostStream::run(Task& task) {
   switch (task.kind) {
     case Kind::kOp: {
       const std::lock_guard lock(turn_);
-      kernels_.run(task.op);
-      kernels_.count_operation();
+      kernels_.run_and_count(task.op);
       break;
     }
     case Kind::kUpload: {
