@@ -15,8 +15,10 @@ const std::vector<Candidate>& candidates() {
       }
     }
     found.push_back({"deferred", "deferred", {2, ""}});
-    for (const std::string_view name : device_names())
-      if (name != "reference" && name != "cpu" && name != "deferred")
+    for (const std::string order : {"forward", "shuffled"})
+      found.push_back({"gpu_host/" + order, "gpu_host", {0, order}});
+    for (const std::string_view name : device_names())  // whatever this machine has
+      if (name != "reference" && name != "cpu" && create_device(name, {}))
         found.push_back({std::string(name), std::string(name), {}});
     return found;
   }();

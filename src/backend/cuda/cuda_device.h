@@ -1,0 +1,13 @@
+// NVIDIA GPUs.
+#pragma once
+#include <memory>
+
+#include "backend/device.h"
+
+namespace tempo9::backend::cuda {
+
+// GPU `index` of this machine. kUnsupported if there is no driver or none that is new enough,
+// kInvalidArgument if there is no such GPU.
+Result<std::unique_ptr<Device>> make_device(int index);
+
+}  // namespace tempo9::backend::cuda
