@@ -47,8 +47,10 @@ Made create_gpu_host(const DeviceOptions& options, std::optional<int>) {
   return make_host_device("gpu_host", std::move(kernels), HostPolicy::kPrompt);
 }
 #ifdef TEMPO9_CUDA
-Made create_cuda(const DeviceOptions&, std::optional<int> number) {
-  return cuda::make_device(number.value_or(0));
+Made create_cuda(const DeviceOptions& options, std::optional<int> number) {
+  if (!options.isa.empty() && options.isa != "plain")
+    return fail(ErrorCode::kInvalidArgument, "unknown variant '{}' of cuda; known is plain", options.isa);
+  return cuda::make_device(number.value_or(0), options.isa.empty());
 }
 #endif
 

@@ -58,6 +58,9 @@ struct WeightSource {
   quant::Format format;
   int rows, columns, count = 1;
   std::span<const uint8_t> bytes;  // row after row; must stay readable until load_weight() returns
+  // What reads it: a device may keep a layout for each.
+  bool embedded = true;    // EmbedRows
+  bool multiplied = true;  // Linear and ExpertLinear
 };
 
 // Slabs by number, as kernels see them: a page is (slab, place in it). Entries may be set while work runs if
@@ -130,7 +133,7 @@ struct DeviceOptions {
   int threads = 0;  // 0: one per core
   // cpu: force one leaf ("scalar", "avx2", "neon_dotprod", ...); empty: the best this machine has, or
   // TEMPO9_CPU_ISA. gpu_host: the order in which threads of a group take turns ("forward", "reverse",
-  // "shuffled").
+  // "shuffled"). cuda: "plain" leaves tensor cores unused.
   std::string isa;
 };
 

@@ -19,10 +19,10 @@ std::unique_ptr<T> made_or_abort(Result<std::unique_ptr<T>> made) {
 
 class CudaDevice final : public Device {
  public:
-  static Result<std::unique_ptr<Device>> create(int index) {
+  static Result<std::unique_ptr<Device>> create(int index, bool tensor_cores) {
     cudaDeviceProp properties{};
     TRY(check(cudaGetDeviceProperties(&properties, index), "asking for the GPU's properties"));
-    std::unique_ptr<CudaDevice> device(new CudaDevice);
+    std::unique_ptr<CudaDevice> device(new CudaDevice(tensor_cores));
     TRY_ASSIGN(device->memory_, CudaMemory::create(index));
     TRY_ASSIGN(device->work_.matrices_read, CudaBuffer::allocate(*device->memory_, sizeof(uint64_t)));
     device->description_ =
@@ -38,7 +38,7 @@ class CudaDevice final : public Device {
     return CudaBuffer::allocate(*memory_, bytes);
   }
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
-    return CudaWeight::load(*memory_, source);
+    return CudaWeight::load(*memory_, source, tensor_cores_);
   }
   std::unique_ptr<SlabTable> create_slab_table(int capacity) override {
     return made_or_abort(CudaSlabTable::create(*memory_, capacity));
@@ -60,8 +60,9 @@ class CudaDevice final : public Device {
   std::optional<uint64_t> free_bytes() const override { return memory_->free_bytes(); }
 
  private:
-  CudaDevice() = default;
+  explicit CudaDevice(bool tensor_cores) : tensor_cores_(tensor_cores) {}
 
+  const bool tensor_cores_;
   std::unique_ptr<CudaMemory> memory_;
   Work work_;
   std::string description_;
@@ -69,9 +70,9 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> make_device(int index) {
+Result<std::unique_ptr<Device>> make_device(int index, bool tensor_cores) {
   TRY(check_device(index));
-  return CudaDevice::create(index);
+  return CudaDevice::create(index, tensor_cores);
 }
 
 }  // namespace tempo9::backend::cuda

@@ -7,7 +7,8 @@
 namespace tempo9::backend::cuda {
 
 // GPU `index` of this machine. kUnsupported if there is no driver or none that is new enough,
-// kInvalidArgument if there is no such GPU.
-Result<std::unique_ptr<Device>> make_device(int index);
+// kInvalidArgument if there is no such GPU. `tensor_cores`: whether they multiply quantised matrices;
+// without, every operation is done by the kernels that all GPUs share.
+Result<std::unique_ptr<Device>> make_device(int index, bool tensor_cores);
 
 }  // namespace tempo9::backend::cuda

@@ -1,6 +1,5 @@
 #include "backend/cuda/cuda_memory.h"
 
-#include "backend/gpu/operations.h"
 #include "base/check.h"
 
 namespace tempo9::backend::cuda {
@@ -111,13 +110,6 @@ uint64_t CudaMemory::free_bytes() const {
 Result<std::unique_ptr<CudaBuffer>> CudaBuffer::allocate(CudaMemory& memory, size_t bytes) {
   TRY_ASSIGN(std::byte* const address, memory.take(bytes));
   return std::unique_ptr<CudaBuffer>(new CudaBuffer(memory, address, bytes));
-}
-
-Result<std::unique_ptr<CudaWeight>> CudaWeight::load(CudaMemory& memory, const WeightSource& source) {
-  TRY(gpu::check_weight(source));
-  TRY_ASSIGN(auto rows, CudaBuffer::allocate(memory, source.bytes.size()));
-  TRY(memory.write(rows->address(), source.bytes.data(), source.bytes.size()));
-  return std::unique_ptr<CudaWeight>(new CudaWeight(source, std::move(rows)));
 }
 
 Result<std::unique_ptr<CudaSlabTable>> CudaSlabTable::create(CudaMemory& memory, int capacity) {

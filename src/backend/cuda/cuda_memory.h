@@ -49,19 +49,6 @@ class CudaBuffer final : public Buffer {
   std::byte* address_;
 };
 
-// A matrix as it stood in the file.
-class CudaWeight final : public Weight {
- public:
-  static Result<std::unique_ptr<CudaWeight>> load(CudaMemory& memory, const WeightSource& source);
-  size_t resident_bytes() const override { return rows_->bytes(); }
-  const std::byte* rows_address() const { return rows_->address(); }
-
- private:
-  CudaWeight(const WeightSource& source, std::unique_ptr<CudaBuffer> rows)
-      : Weight(source.format, source.rows, source.columns, source.count), rows_(std::move(rows)) {}
-  std::unique_ptr<CudaBuffer> rows_;
-};
-
 class CudaSlabTable final : public SlabTable {
  public:
   static Result<std::unique_ptr<CudaSlabTable>> create(CudaMemory& memory, int capacity);

@@ -4,12 +4,17 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cuda/tensor/operation.h"
 #include "backend/gpu/operations.h"
 #include "base/check.h"
 
 namespace tempo9::backend::cuda {
 
+extern const void* const kKernelEntries[];  // kernels.cu
+
 namespace {
+
+constexpr uint32_t kGroupThreads = 128;  // of those kernels: the dialect's GROUP_THREADS
 
 // Of a view's rows: how far apart they are, how long each is.
 struct Rows {
@@ -48,13 +53,27 @@ void CudaStream::note(const Status& status) {
 
 void CudaStream::submit(const Op& op) {
   memory_.use();
-  gpu::run_operation(op, *this);
+  if (const auto* linear = std::get_if<Linear>(&op)) {
+    const Linear rest = run_on_tensor_cores(*linear, *this, queue_);
+    if (rest.count > 0) gpu::run_operation(rest, *this);
+  } else if (const auto* experts = std::get_if<ExpertLinear>(&op)) {
+    const ExpertLinear rest = run_on_tensor_cores(*experts, *this, queue_);
+    if (rest.count > 0) gpu::run_operation(rest, *this);
+  } else {
+    gpu::run_operation(op, *this);
+  }
   work_.operations.fetch_add(1, std::memory_order_relaxed);
 }
 
 void CudaStream::launch(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) {
-  queue_.add(kernel, grid, args, bytes);
+  queue_.add(kKernelEntries[static_cast<size_t>(kernel)], kGroupThreads, grid, args, bytes);
   if (queue_.full()) flush();
+}
+
+const std::byte* CudaStream::rows(const Weight& weight) const {
+  const std::byte* address = static_cast<const CudaWeight&>(weight).rows_address();
+  CHECK(address != nullptr);  // WeightSource said what the weight is for
+  return address;
 }
 
 std::byte* CudaStream::scratch(size_t bytes) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/cuda/cuda_memory.h"
+#include "backend/cuda/cuda_weight.h"
 #include "backend/cuda/launch_queue.h"
 #include "backend/cuda/pinned.h"
 #include "backend/gpu/launcher.h"
@@ -64,9 +64,7 @@ class CudaStream final : public Stream, private gpu::Launcher {
   std::byte* address(const Buffer& buffer) const override {
     return static_cast<const CudaBuffer&>(buffer).address();
   }
-  const std::byte* rows(const Weight& weight) const override {
-    return static_cast<const CudaWeight&>(weight).rows_address();
-  }
+  const std::byte* rows(const Weight& weight) const override;
   const void* slabs(const SlabTable& table) const override {
     return static_cast<const CudaSlabTable&>(table).address();
   }

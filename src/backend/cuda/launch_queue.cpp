@@ -5,11 +5,8 @@
 
 namespace tempo9::backend::cuda {
 
-extern const void* const kKernelEntries[];  // kernels.cu
-
 namespace {
 
-constexpr unsigned kGroupThreads = 128;  // of every kernel: the dialect's GROUP_THREADS
 // Fewer cost less than a graph.
 constexpr size_t kLeastGraph = 8;
 constexpr size_t kMostLaunches = 8192;
@@ -31,7 +28,8 @@ bool LaunchQueue::Batch::operator==(const Batch& other) const {
   if (launches.size() != other.launches.size() || args != other.args) return false;
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &a = launches[i], &b = other.launches[i];
-    if (a.kernel != b.kernel || a.grid.x != b.grid.x || a.grid.y != b.grid.y) return false;
+    if (a.kernel != b.kernel || a.threads != b.threads || a.grid.x != b.grid.x || a.grid.y != b.grid.y)
+      return false;
   }
   return true;
 }
@@ -39,7 +37,7 @@ bool LaunchQueue::Batch::operator==(const Batch& other) const {
 uint64_t LaunchQueue::Batch::hash() const {
   uint64_t hash = hash_bytes(args.data(), args.size());
   for (const Launch& launch : launches) {
-    const uint64_t shape = static_cast<uint64_t>(launch.kernel) << 56 ^
+    const uint64_t shape = reinterpret_cast<uint64_t>(launch.kernel) << 24 ^
                            static_cast<uint64_t>(launch.grid.y) << 32 ^ launch.grid.x;
     hash = (hash ^ shape) * 0x9e3779b97f4a7c15u;
   }
@@ -55,11 +53,12 @@ bool LaunchQueue::full() const {
   return batch_.launches.size() >= kMostLaunches;
 }
 
-void LaunchQueue::add(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) {
+void LaunchQueue::add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args,
+                      size_t bytes) {
   const size_t place = batch_.args.size();
   batch_.args.resize(place + round_up(bytes));
   std::memcpy(batch_.args.data() + place, args, bytes);
-  batch_.launches.push_back({kernel, grid, static_cast<uint32_t>(place), static_cast<uint32_t>(bytes)});
+  batch_.launches.push_back({kernel, threads, grid, static_cast<uint32_t>(place)});
 }
 
 Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
@@ -69,13 +68,12 @@ Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
   for (const Launch& launch : batch.launches) {
     cudaLaunchConfig_t config{};
     config.gridDim = {launch.grid.x, launch.grid.y, 1};
-    config.blockDim = {kGroupThreads, 1, 1};
+    config.blockDim = {launch.threads, 1, 1};
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = 1;
     void* parameters[] = {const_cast<std::byte*>(batch.args.data() + launch.args)};
-    TRY(check(cudaLaunchKernelExC(&config, kKernelEntries[static_cast<size_t>(launch.kernel)], parameters),
-              "starting a kernel"));
+    TRY(check(cudaLaunchKernelExC(&config, launch.kernel, parameters), "starting a kernel"));
   }
   return {};
 }

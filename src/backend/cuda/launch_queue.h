@@ -20,16 +20,25 @@ class LaunchQueue {
   LaunchQueue(const LaunchQueue&) = delete;
   LaunchQueue& operator=(const LaunchQueue&) = delete;
 
-  void add(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes);
+  // `kernel` as the runtime knows it; `args` are copied.
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes);
+  template <class Args>
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args) {
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&args);  // equal launches shall be equal bytes
+#endif
+    add(kernel, threads, grid, &args, sizeof(args));
+  }
   bool full() const;
   // Gives what was added to the stream.
   Status flush(cudaStream_t stream);
 
  private:
   struct Launch {
-    gpu::KernelId kernel;
+    const void* kernel;
+    uint32_t threads;
     gpu::LaunchGrid grid;
-    uint32_t args, bytes;  // place in args_
+    uint32_t args;  // place in Batch::args
   };
   struct Batch {
     std::vector<Launch> launches;

@@ -18,6 +18,12 @@ PinnedMemory::~PinnedMemory() {
 PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
+PinnedMemory& PinnedMemory::operator=(PinnedMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
 Status PinnedMemory::reserve(size_t bytes) {
   if (bytes <= bytes_) return {};
   if (data_ != nullptr) cudaFreeHost(data_);

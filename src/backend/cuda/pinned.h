@@ -11,7 +11,7 @@ class PinnedMemory {
   PinnedMemory() = default;
   ~PinnedMemory();
   PinnedMemory(PinnedMemory&& other) noexcept;
-  PinnedMemory& operator=(PinnedMemory&&) = delete;
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
 
   // At least `bytes`; what it held is lost if it has to grow, which is seldom: to powers of two.
   Status reserve(size_t bytes);

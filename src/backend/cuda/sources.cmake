@@ -8,21 +8,27 @@ set(TEMPO9_CUDA_TARGETS -gencode=arch=compute_90a,code=sm_90a -gencode=arch=comp
 set(TEMPO9_CUDA_SOURCES)
 if(TEMPO9_CUDA)
   list(APPEND TEMPO9_CUDA_SOURCES
-    cuda/cuda_api.cpp cuda/cuda_device.cpp cuda/cuda_memory.cpp cuda/cuda_stream.cpp cuda/launch_queue.cpp cuda/pinned.cpp)
+    cuda/cuda_api.cpp cuda/cuda_device.cpp cuda/cuda_memory.cpp cuda/cuda_stream.cpp cuda/cuda_weight.cpp
+    cuda/launch_queue.cpp cuda/pinned.cpp cuda/tensor/operation.cpp cuda/tensor/repack.cpp)
+  # The same names for what is alike.
+  set_source_files_properties(cuda/tensor/operation.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 function(tempo9_use_cuda room)
   if(NOT TEMPO9_CUDA)
     return()
   endif()
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_kernels.o)
-  add_custom_command(OUTPUT ${object}
-    COMMAND ${TEMPO9_CUDA_TOOLKIT}/bin/nvcc -std=c++17 -O3 -fmad=false -I${PROJECT_SOURCE_DIR}/src ${TEMPO9_CUDA_TARGETS}
-      -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels.cu -o ${object}
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels.cu
-    DEPFILE ${object}.d VERBATIM)
-  target_sources(${room} PRIVATE ${object})
-  target_compile_definitions(${room} PUBLIC TEMPO9_CUDA)
+  foreach(kernels kernels tensor/kernels)
+    string(REPLACE / _ name ${kernels})
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_${name}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${TEMPO9_CUDA_TOOLKIT}/bin/nvcc -std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/src
+        ${TEMPO9_CUDA_TARGETS} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${kernels}.cu -o ${object}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${kernels}.cu
+      DEPFILE ${object}.d VERBATIM)
+    target_sources(${room} PRIVATE ${object})
+  endforeach()
+  target_compile_definitions(${room} PRIVATE TEMPO9_CUDA)
   target_include_directories(${room} SYSTEM PRIVATE ${TEMPO9_CUDA_TOOLKIT}/include)
   target_link_libraries(${room} PUBLIC ${TEMPO9_CUDA_TOOLKIT}/lib/libcudart_static.a ${CMAKE_DL_LIBS} rt Threads::Threads)
 endfunction()

@@ -170,28 +170,29 @@ void run(const Linear& op, Launch launch) {
   }
 }
 
-void run(const ExpertLinear& op, Launch launch) {
-  const uint rows = number(op.indices.rows), chosen = number(op.indices.columns),
-             matrices = number(op.outputs[0].weight->count());
-  if (rows == 0) return;
-  const size_t prepared = round_up(prepared_bytes(op.input), 64);
-  std::byte* scratch = launch.scratch(prepared + (matrices + 1 + rows * chosen) * sizeof(int));
-  if (scratch == nullptr) return;
-  const Input input = prepare(op.input, scratch, launch);
-  auto* lists = reinterpret_cast<int*>(scratch + prepared);
+void make_lists(const ExpertLinear& op, std::byte* lists, Launch& launch) {
   launch.expert_lists({}, {.indices = launch.at<int>(op.indices),
-                           .lists = lists,
+                           .lists = reinterpret_cast<int*>(lists),
                            .matrices_read = launch.matrices_read(),
                            .index_stride = number(op.indices.stride),
-                           .rows = rows,
-                           .chosen = chosen,
-                           .matrices = matrices,
+                           .rows = number(op.indices.rows),
+                           .chosen = number(op.indices.columns),
+                           .matrices = number(op.outputs[0].weight->count()),
                            .outputs = number(op.count)});
+}
+
+void run(const ExpertLinear& op, Launch launch) {
+  if (op.indices.rows == 0) return;
+  const size_t prepared = round_up(prepared_bytes(op.input), 64);
+  std::byte* scratch = launch.scratch(prepared + expert_lists_bytes(op));
+  if (scratch == nullptr) return;
+  const Input input = prepare(op.input, scratch, launch);
+  make_lists(op, scratch + prepared, launch);
   for (int o = 0; o < op.count; ++o) {
     LinearArgs args = linear_args(op.outputs[static_cast<size_t>(o)], input, launch);
-    args.lists = lists;
-    args.slots_per_input = op.input_per_slot ? 1 : chosen;
-    launch.linear({blocks(args.outputs, OUTPUT_TILE), matrices}, args);
+    args.lists = reinterpret_cast<int*>(scratch + prepared);
+    args.slots_per_input = op.input_per_slot ? 1 : number(op.indices.columns);
+    launch.linear({blocks(args.outputs, OUTPUT_TILE), args.matrices}, args);
   }
 }
 
@@ -404,6 +405,16 @@ void run(const GatedDelta& op, Launch launch) {
 
 void run_operation(const Op& op, Launcher& launcher) {
   std::visit([&](const auto& operation) { run(operation, Launch(launcher)); }, op);
+}
+
+size_t expert_lists_bytes(const ExpertLinear& op) {
+  const uint slots = number(op.indices.rows * op.indices.columns);
+  return (number(op.outputs[0].weight->count()) + 1 + slots) * sizeof(int);
+}
+
+void launch_expert_lists(const ExpertLinear& op, std::byte* lists, Launcher& launcher) {
+  Launch launch(launcher);
+  make_lists(op, lists, launch);
 }
 
 size_t weight_row_bytes(quant::Format format, int columns) {

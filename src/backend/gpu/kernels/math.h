@@ -106,4 +106,11 @@ INLINE float group_total(const Ctx c, SHARED float* parts, float v) {
   return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
+// 1 / sqrt(mean(x^2) + epsilon). A thread sums every GROUP_THREADS-th element, ascending.
+INLINE float norm_factor(const Ctx c, SHARED float* parts, DEVICE const float* x, uint size, float epsilon) {
+  float squares = 0.0f;
+  for (uint i = c.tid; i < size; i += GROUP_THREADS) squares = fused(x[i], x[i], squares);
+  return 1.0f / root(group_total(c, parts, squares) / float(size) + epsilon);
+}
+
 END_KERNELS
