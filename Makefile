@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow test-arm golden bench matrix profile lint fuzz clean setup model dev
+.PHONY: build cuda serve test test-slow test-arm golden bench matrix profile lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -17,6 +17,11 @@ pytest = TEMPO9_BIN=build/dev/apps/tempo9 TEMPO9_MODEL=$(MODEL) $(1)/bin/python 
 build: setup                      ## the product: build/release/apps/tempo9
 	@$(call configure,release)
 	@cmake --build --preset release --target tempo9
+
+cuda: setup                       ## the product for NVIDIA GPUs: build/cuda/apps/tempo9
+	@scripts/get_cuda.sh
+	@$(call configure,cuda)
+	@cmake --build --preset cuda
 
 serve: build model                ## serve the small model on PORT
 	@scripts/serve.sh $(MODEL) $(PORT)

@@ -30,8 +30,11 @@ void add_engine_options(CLI::App& command, engine::EngineOptions& options, bool 
   auto* path = command.add_option("--gguf,model", options.model_path,
                                   "The model: a GGUF file (of a split series, the first)");
   path->required(required)->type_name("FILE");
+  options.device = "auto";
   command
-      .add_option("--device", options.device, "Where to compute: cpu, or reference (slow, exact; for checks)")
+      .add_option("--device", options.device,
+                  "Where to compute: auto (a GPU if this build and machine have one), cpu, cuda, cuda:N, or "
+                  "reference (slow, exact; for checks)")
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads to compute with (0: one per core)")
       ->check(CLI::Range(0, 1024))

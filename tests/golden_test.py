@@ -11,6 +11,7 @@ DEVICES = {
     "cpu-1": ("--device", "cpu", "--threads", "1"),
     "cpu-2": ("--device", "cpu", "--threads", "2"),
     "deferred": ("--device", "deferred", "--threads", "2"),
+    "gpu_host": ("--device", "gpu_host"),
 }
 DRAFTING = ("qwen35", "qwen35moe")
 

@@ -110,7 +110,8 @@ TEST(Tidy, WholeProjectKeepsTheRules) {
     if (!std::filesystem::exists(project_folder() / top)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(project_folder() / top)) {
       const std::string path = entry.path().lexically_relative(project_folder()).generic_string();
-      if (path.ends_with(".h") || path.ends_with(".cpp")) sources.push_back({path, read_file(entry.path())});
+      for (const char* kind : {".h", ".cpp", ".cu", ".metal"})
+        if (path.ends_with(kind)) sources.push_back({path, read_file(entry.path())});
       if (path.ends_with("/CMakeLists.txt") || path.ends_with(".cmake"))
         lists.push_back({path, read_file(entry.path())});
     }

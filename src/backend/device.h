@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,9 @@ struct WeightSource {
   quant::Format format;
   int rows, columns, count = 1;
   std::span<const uint8_t> bytes;  // row after row; must stay readable until load_weight() returns
+  // What reads it: a device may keep a layout for each.
+  bool embedded = true;    // EmbedRows
+  bool multiplied = true;  // Linear and ExpertLinear
 };
 
 // Slabs by number, as kernels see them: a page is (slab, place in it). Entries may be set while work runs if
@@ -124,16 +128,22 @@ class Device {
   virtual size_t scratch_bytes() const = 0;
   // Of operations that have run.
   virtual WorkCounters counters() const = 0;
+  // Bytes that can still be allocated, if the device has memory of its own; empty if it shares the system's.
+  virtual std::optional<uint64_t> free_bytes() const { return std::nullopt; }
 };
 
 struct DeviceOptions {
   int threads = 0;  // 0: one per core
-  std::string isa;  // cpu: force one leaf ("scalar", "avx2", "neon_dotprod", ...); empty: the best this
-                    // machine has, or TEMPO9_CPU_ISA
+  // cpu: force one leaf ("scalar", "avx2", "neon_dotprod", ...); empty: the best this machine has, or
+  // TEMPO9_CPU_ISA. gpu_host: the order in which threads of a group take turns ("forward", "reverse",
+  // "shuffled"). cuda: "plain" leaves tensor cores unused.
+  std::string isa;
 };
 
-// The list of devices of this build; backends.cpp.
+// What a user may choose in this build; backends.cpp.
 std::vector<std::string_view> device_names();
+// `name` is one of device_names(), "auto" (the first of them that this machine has), or "cuda:N" for one of
+// several. Test doubles have names besides: "deferred" and "gpu_host".
 Result<std::unique_ptr<Device>> create_device(std::string_view name, const DeviceOptions& options);
 
 }  // namespace tempo9::backend

@@ -15,9 +15,10 @@ const std::vector<Candidate>& candidates() {
       }
     }
     found.push_back({"deferred", "deferred", {2, ""}});
-    for (const std::string_view name : device_names())
-      if (name != "reference" && name != "cpu" && name != "deferred")
-        found.push_back({std::string(name), std::string(name), {}});
+    for (const std::string order : {"forward", "shuffled"})
+      found.push_back({"gpu_host/" + order, "gpu_host", {0, order}});
+    for (const std::string variant : {"", "plain"})
+      if (create_device("cuda", {0, variant})) found.push_back({"cuda/" + variant, "cuda", {0, variant}});
     return found;
   }();
   return list;

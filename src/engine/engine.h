@@ -105,7 +105,7 @@ class Engine {
 
 struct EngineOptions {
   std::string model_path;
-  std::string device = "cpu";  // a name of backend::device_names()
+  std::string device = "cpu";  // a name that backend::create_device() takes
   int threads = 0;             // 0: one per core
   std::string kv_type = "f16";
   int max_context = 0;           // 0: the model's own

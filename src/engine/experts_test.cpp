@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/model_runner.h"
+#include "engine/testing/devices.h"
 
 namespace tempo9::engine {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr uint64_t kLayers = 2, kExperts = 8, kUsed = 2;
 constexpr uint64_t kMatrices = 3;  // of an expert: gate, up, down
 
-class ExpertsTest : public ::testing::TestWithParam<const char*> {
+class ExpertsTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     const char* source = std::getenv("TEMPO9_SOURCE_DIR");
@@ -55,7 +56,8 @@ TEST_P(ExpertsTest, ManyRowsReadEachExpertOnce) {
   EXPECT_EQ(many, kLayers * kMatrices * kExperts);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, ExpertsTest, ::testing::Values("cpu", "deferred"));
+INSTANTIATE_TEST_SUITE_P(Devices, ExpertsTest,
+                         ::testing::ValuesIn(testing::with_gpu({"cpu", "deferred", "gpu_host"})));
 
 }  // namespace
 }  // namespace tempo9::engine

@@ -118,7 +118,8 @@ Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit
   runner.max_context = options.max_context;
   runner.kv_memory_bytes = options.kv_memory_bytes;
   if (runner.kv_memory_bytes == 0) {
-    const uint64_t available = available_memory_bytes(), weights = loaded.file->total_bytes();
+    const uint64_t available = device->free_bytes().value_or(available_memory_bytes()),
+                   weights = loaded.file->total_bytes();
     runner.kv_memory_bytes = static_cast<uint64_t>(
         kKvShareOfFree * static_cast<double>(available > weights ? available - weights : 0));
   }

@@ -12,6 +12,7 @@
 #include <random>
 #include <sstream>
 
+#include "engine/testing/devices.h"
 #include "model/testing/tiny_llama.h"
 
 namespace tempo9::engine {
@@ -55,7 +56,7 @@ class Collector final : public EventSink {
   std::optional<Finished> finished_;
 };
 
-class LocalEngineTest : public ::testing::TestWithParam<const char*> {
+class LocalEngineTest : public ::testing::TestWithParam<std::string> {
  protected:
   static std::string model_path() {
     static const std::string path = model::testing::TinyLlama{.format = quant::Format::kQ8_0}.write(
@@ -342,8 +343,9 @@ TEST_P(LocalEngineTest, ShuttingDownCancelsWhatTakesTooLong) {
   EXPECT_TRUE(reason == FinishReason::kCancelled || reason == FinishReason::kLength);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LocalEngineTest, ::testing::Values("reference", "cpu", "deferred"),
-                         [](const auto& device) { return std::string(device.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, LocalEngineTest,
+                         ::testing::ValuesIn(testing::with_gpu({"reference", "cpu", "deferred", "gpu_host"})),
+                         [](const auto& device) { return device.param; });
 
 TEST(LoaderTest, ErrorsNameWhatIsWrong) {
   EngineOptions options;

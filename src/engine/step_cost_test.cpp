@@ -4,12 +4,13 @@
 #include <numeric>
 
 #include "engine/model_runner.h"
+#include "engine/testing/devices.h"
 #include "model/testing/tiny_llama.h"
 
 namespace tempo9::engine {
 namespace {
 
-class StepCostTest : public ::testing::TestWithParam<const char*> {};
+class StepCostTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(StepCostTest, OneStepReadsEachWeightOnceHoweverManyRequestsItServes) {
   const std::string path = model::testing::TinyLlama{.format = quant::Format::kQ8_0}.write(
@@ -38,7 +39,8 @@ TEST_P(StepCostTest, OneStepReadsEachWeightOnceHoweverManyRequestsItServes) {
   EXPECT_EQ(operations(16), one);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, StepCostTest, ::testing::Values("cpu", "deferred"));
+INSTANTIATE_TEST_SUITE_P(Devices, StepCostTest,
+                         ::testing::ValuesIn(testing::with_gpu({"cpu", "deferred", "gpu_host"})));
 
 }  // namespace
 }  // namespace tempo9::engine

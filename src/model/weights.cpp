@@ -88,13 +88,21 @@ void take_rows(const gguf::Tensor& tensor, const RowPart& part, std::vector<uint
   });
 }
 
-Result<Matrix> load_matrix(const gguf::Tensor& tensor, const RowPart& part, backend::Device& device) {
+// Matrices whose rows are looked up; that of the whole model may be its output too.
+bool is_embedding(std::string_view name) {
+  return name == "token_embd.weight" || name.ends_with("embed_tokens.weight");
+}
+
+Result<Matrix> load_matrix(const gguf::Tensor& tensor, const RowPart& part, bool has_output,
+                           backend::Device& device) {
   constexpr uint64_t kMost = std::numeric_limits<int>::max();
   if (tensor.columns() > kMost || tensor.shape[1] > kMost || tensor.shape[2] > kMost)
     return fail(ErrorCode::kUnsupported, "tensor '{}' is too large", tensor.name);
   backend::WeightSource source{quant::find_format(tensor.type)->format, static_cast<int>(tensor.shape[1]),
                                static_cast<int>(tensor.columns()), static_cast<int>(tensor.shape[2]),
                                tensor.data};
+  source.embedded = is_embedding(tensor.name);
+  source.multiplied = !source.embedded || !has_output;
   std::vector<uint8_t> rows;
   if (part.period != 0) {
     take_rows(tensor, part, rows);
@@ -139,6 +147,7 @@ Status check_tensors(const gguf::File& file, const std::vector<TensorSlot>& slot
 Status WeightStore::load(const gguf::File& file, backend::Device& device,
                          const std::vector<TensorSlot>& slots, const Progress& progress) {
   TRY(check_tensors(file, slots));
+  const bool has_output = file.find_tensor("output.weight") != nullptr;
   size_t vectors = 0, total = 0, done = 0;
   for (const TensorSlot& slot : slots) {
     const gguf::Tensor* tensor = file.find_tensor(slot.name);
@@ -155,7 +164,7 @@ Status WeightStore::load(const gguf::File& file, backend::Device& device,
     if (tensor == nullptr) continue;
     TRY(file.still_whole());
     if (auto* const* matrix = std::get_if<Matrix*>(&slot.target)) {
-      TRY_ASSIGN(**matrix, load_matrix(*tensor, slot.part, device));
+      TRY_ASSIGN(**matrix, load_matrix(*tensor, slot.part, has_output, device));
       matrix_bytes_ += (**matrix)->resident_bytes();
     } else if (auto* const* host = std::get_if<HostVector*>(&slot.target)) {
       decode(*tensor, **host);

@@ -35,6 +35,7 @@ class HostSlabTable final : public SlabTable {
   void set(int index, Buffer* slab) override;
   int capacity() const override { return static_cast<int>(bases_.size()); }
   std::byte* base(int index) const { return bases_[static_cast<size_t>(index)]; }
+  std::byte* const* bases() const { return bases_.data(); }
 
  private:
   std::vector<std::byte*> bases_;

@@ -1,0 +1,66 @@
+// Launches that wait to be given to a stream together. A model's steps repeat the same launches with the same
+// arguments, so what was seen before is replayed as a graph: one call of the driver instead of hundreds.
+// Each kernel may start while the one before it ends (programmatic dependent launch); it waits before it
+// touches memory (dialect/cuda.h).
+#pragma once
+#include <cstddef>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/cuda/cuda_api.h"
+#include "backend/gpu/launcher.h"
+
+namespace tempo9::backend::cuda {
+
+class LaunchQueue {
+ public:
+  LaunchQueue() = default;
+  ~LaunchQueue();
+  LaunchQueue(const LaunchQueue&) = delete;
+  LaunchQueue& operator=(const LaunchQueue&) = delete;
+
+  // `kernel` as the runtime knows it; `args` are copied.
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes);
+  template <class Args>
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args) {
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&args);  // equal launches shall be equal bytes
+#endif
+    add(kernel, threads, grid, &args, sizeof(args));
+  }
+  bool full() const;
+  // Gives what was added to the stream.
+  Status flush(cudaStream_t stream);
+
+ private:
+  struct Launch {
+    const void* kernel;
+    uint32_t threads;
+    gpu::LaunchGrid grid;
+    uint32_t args;  // place in Batch::args
+  };
+  struct Batch {
+    std::vector<Launch> launches;
+    std::vector<std::byte> args;
+    bool operator==(const Batch& other) const;
+    uint64_t hash() const;
+  };
+  // A batch that was seen; its graph exists from the second time on.
+  struct Seen {
+    Batch batch;
+    uint64_t hash = 0;
+    cudaGraphExec_t graph = nullptr;
+  };
+
+  static Status launch_all(const Batch& batch, cudaStream_t stream);
+  static Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
+  Seen* find(uint64_t hash);
+  void remember(uint64_t hash);
+
+  Batch batch_;
+  std::list<Seen> seen_;  // what was used last comes first
+  std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;
+};
+
+}  // namespace tempo9::backend::cuda
