@@ -51,6 +51,9 @@ inline constexpr size_t kMaxTemplateMemoryBytes = 256 << 20;
 inline constexpr size_t kMaxTemplateOutputBytes = 64 << 20;
 inline constexpr size_t kMaxTemplateRange = 100'000;  // items of range(), as in Jinja's sandbox
 
+// Replies.
+inline constexpr size_t kMaxCallNameBytes = 256;  // of names in a call that no quotes enclose
+
 // KV memory.
 inline constexpr int kPageTokens = 64;
 inline constexpr size_t kSlabBytes = 32 << 20;

@@ -15,7 +15,7 @@
 #include "chat/jinja/from_json.h"
 #include "server/api/anthropic_request.h"
 #include "server/api/ollama_request.h"
-#include "server/api/openai_chat.h"
+#include "server/api/openai_chat_request.h"
 #include "server/api/responses_request.h"
 
 namespace {

@@ -22,16 +22,18 @@ struct TokenReport {
   size_t text_offset = 0;      // characters of the reply before it
 };
 
-enum class StopReason { kEnd, kStopString, kLength };
+// kCalls: at its own end or a stop string, and there are complete calls in it. A reply that its length cuts
+// has that reason whatever is in it.
+enum class StopReason { kEnd, kStopString, kCalls, kLength };
 
 struct ChatDelta {
   int choice = 0;                      // which of the replies: prompt times choices + choice
   std::string reasoning;               // of the thinking; whole characters
   std::string text;                    // of the answer behind it
   std::vector<chat::CallDelta> calls;  // behind `text`; text behind a call comes in a delta of its own
-  std::vector<TokenReport> tokens;     // if log-probabilities were asked for: those that these texts complete
-  std::optional<StopReason> finish;    // only in a choice's last delta
-  std::string stop_string;             // for kStopString: the one that ended it
+  std::vector<TokenReport> tokens;   // if log-probabilities were asked for: those of the texts, not of calls
+  std::optional<StopReason> finish;  // only in a choice's last delta
+  std::string stop_string;           // for kStopString: the one that ended it
 };
 
 struct ReplyUsage {

@@ -1,11 +1,15 @@
 #include "server/api/generation.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <iterator>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "chat/reasoning.h"
+#include "chat/reply_parser.h"
 #include "engine/token_stream.h"
 #include "server/api/engine_events.h"
 #include "server/api/prompts.h"
@@ -16,17 +20,20 @@ namespace {
 
 // One reply: the text of one engine request.
 struct Sequence {
-  Sequence(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop,
-           const chat::ReplyStart& start)
-      : stream(tokenizer, stop), splitter(start) {}
+  Sequence(engine::TokenStream the_stream, chat::ReplyParser the_parser)
+      : stream(std::move(the_stream)), parser(std::move(the_parser)) {}
   engine::RequestId id = 0;
   engine::TokenStream stream;
-  chat::ReasoningSplitter splitter;
+  chat::ReplyParser parser;
   TokenReports reports;
   int tokens = 0;            // pushed into `stream`
   int reasoning_tokens = 0;  // of them
-  bool stopped = false;      // by a stop string
-  engine::Usage usage;       // once it has finished
+  int calls = 0;             // complete ones
+  bool stopped = false;      // by a stop string, or behind the only call it may hold
+  bool only_call = false;    // the latter
+  // Log-probabilities of text that the parser holds back, if it may become a call.
+  std::vector<TokenReport> held_reports;
+  engine::Usage usage;  // once it has finished
 };
 
 class Generation : public std::enable_shared_from_this<Generation> {
@@ -44,10 +51,17 @@ class Generation : public std::enable_shared_from_this<Generation> {
 
  private:
   Status submit(const std::vector<Prompt>& prompts);
+  Sequence make_sequence(const chat::ReplyStart& start) const;
   void take_events();
   void handle(size_t index, const engine::TokenChosen& event);
   void handle(size_t index, engine::Finished event);
   void emit(size_t index, const engine::TokenStream::Piece& piece, std::optional<StopReason> finish);
+  std::vector<chat::ReplyPiece> parse(Sequence& sequence, const engine::TokenStream::Piece& piece,
+                                      std::optional<StopReason> finish);
+  void count_calls(Sequence& sequence, std::vector<chat::ReplyPiece>& pieces);
+  void send(size_t index, std::vector<chat::ReplyPiece> pieces, std::optional<StopReason> finish);
+  void note_faults(const chat::CallFaults& faults);
+  std::span<const chat::Tool> callable_tools() const;
   void finish();
   void fail(const ApiError& error);
   void cancel();
@@ -108,9 +122,32 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
     request.sampling.seed = choice_seed(seed, index % choices);
     auto sink = std::make_shared<NumberedSink<Generation>>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
-    sequences_.emplace_back(service_.engine().tokenizer(), request_.stop, prompt.reply).id = id;
+    sequences_.push_back(make_sequence(prompt.reply));
+    sequences_.back().id = id;
   }
   return {};
+}
+
+// What the reply may call: nothing, if the client wants no call or this is no conversation.
+std::span<const chat::Tool> Generation::callable_tools() const {
+  const auto* conversation = std::get_if<chat::ChatRequest>(&request_.input);
+  if (conversation == nullptr || request_.tool_choice.kind == ToolChoice::Kind::kNone) return {};
+  return conversation->tools;
+}
+
+Sequence Generation::make_sequence(const chat::ReplyStart& start) const {
+  const text::Tokenizer& tokenizer = service_.engine().tokenizer();
+  std::vector<std::string_view> controls;
+  std::vector<TokenId> ids;
+  for (const std::string_view marker : chat::list_markers(start)) {
+    const std::vector<TokenId> encoded = tokenizer.encode(marker, {});
+    const bool control = encoded.size() == 1 && tokenizer.is_control(encoded[0]);
+    if (!control || tokenizer.ends_generation(encoded[0])) continue;
+    controls.push_back(marker);
+    ids.push_back(encoded[0]);
+  }
+  return {engine::TokenStream(tokenizer, request_.stop, std::move(ids)),
+          chat::ReplyParser(start, callable_tools(), controls)};
 }
 
 void Generation::receive(size_t index, engine::Event event) {
@@ -133,9 +170,9 @@ void Generation::handle(size_t index, const engine::TokenChosen& event) {
   const engine::TokenStream::Piece piece = sequence.stream.push(event.choice.token);
   sequence.stopped = piece.stopped;
   if (piece.stopped) service_.engine().cancel(sequence.id);
-  const bool thought = sequence.splitter.thinking();
+  const bool thought = sequence.parser.thinking();
   emit(index, piece, std::nullopt);
-  if (thought || sequence.splitter.thinking()) ++sequence.reasoning_tokens;  // tags are part of it
+  if (thought || sequence.parser.thinking()) ++sequence.reasoning_tokens;  // tags are part of it
 }
 
 void Generation::handle(size_t index, engine::Finished event) {
@@ -152,7 +189,7 @@ void Generation::handle(size_t index, engine::Finished event) {
   if (cut) sequence.usage.completion_tokens = sequence.tokens;
   StopReason reason = StopReason::kStopString;
   if (!piece.stopped)
-    reason = event.reason == engine::FinishReason::kLength ? StopReason::kLength : StopReason::kEnd;
+    reason = event.reason == engine::FinishReason::kLength && !cut ? StopReason::kLength : StopReason::kEnd;
   emit(index, piece, reason);
   if (++finished_ == sequences_.size()) finish();
 }
@@ -160,22 +197,85 @@ void Generation::handle(size_t index, engine::Finished event) {
 void Generation::emit(size_t index, const engine::TokenStream::Piece& piece,
                       std::optional<StopReason> finish) {
   Sequence& sequence = sequences_[index];
-  chat::ReasoningSplitter::Piece labelled = sequence.splitter.push(piece.text);
-  ChatDelta delta;
-  delta.choice = static_cast<int>(index);
-  delta.reasoning = std::move(labelled.reasoning);
-  delta.text = std::move(labelled.text);
-  if (finish) {
-    chat::ReasoningSplitter::Piece rest = sequence.splitter.finish();
-    delta.reasoning += rest.reasoning;
-    delta.text += rest.text;
-    delta.stop_string = sequence.stream.matched();
+  std::vector<chat::ReplyPiece> pieces = parse(sequence, piece, finish);
+  count_calls(sequence, pieces);
+  const bool cut = piece.stopped || sequence.only_call;
+  std::ranges::move(finish ? sequence.reports.release_rest(piece.text.size(), cut)
+                           : sequence.reports.release(piece.text.size()),
+                    std::back_inserter(sequence.held_reports));
+  send(index, std::move(pieces), finish);
+}
+
+std::vector<chat::ReplyPiece> Generation::parse(Sequence& sequence, const engine::TokenStream::Piece& piece,
+                                                std::optional<StopReason> finish) {
+  std::vector<chat::ReplyPiece> pieces;
+  const auto append = [&](std::vector<chat::ReplyPiece> more) {
+    std::ranges::move(more, std::back_inserter(pieces));
+  };
+  if (!sequence.only_call) {
+    append(sequence.parser.push(piece.text));
+    if (!piece.control.empty()) append(sequence.parser.push_control(piece.control));
+    if (finish) append(sequence.parser.finish(*finish != StopReason::kEnd));
   }
-  delta.finish = finish;
-  delta.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
-                        : sequence.reports.release(piece.text.size());
-  const bool says = !delta.text.empty() || !delta.reasoning.empty() || !delta.tokens.empty();
-  if (says || delta.finish) reply_->add(std::move(delta));
+  if (finish) note_faults(sequence.parser.faults());
+  return pieces;
+}
+
+// Behind the first call of a reply that may hold one nothing counts any more.
+void Generation::count_calls(Sequence& sequence, std::vector<chat::ReplyPiece>& pieces) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    auto& calls = pieces[i].calls;
+    for (size_t j = 0; j < calls.size(); ++j) {
+      if (!calls[j].finished) continue;
+      ++sequence.calls;
+      if (request_.parallel_tool_calls) continue;
+      calls.resize(j + 1);
+      pieces.resize(i + 1);
+      sequence.only_call = sequence.stopped = true;
+      service_.engine().cancel(sequence.id);
+      return;
+    }
+  }
+}
+
+// Log-probabilities go out with the last text; tokens that have become a call have none.
+void Generation::send(size_t index, std::vector<chat::ReplyPiece> pieces, std::optional<StopReason> finish) {
+  Sequence& sequence = sequences_[index];
+  std::vector<ChatDelta> deltas(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    deltas[i].reasoning = std::move(pieces[i].reasoning);
+    deltas[i].text = std::move(pieces[i].text);
+    deltas[i].calls = std::move(pieces[i].calls);
+  }
+  const auto says = [](const ChatDelta& delta) { return !delta.text.empty() || !delta.reasoning.empty(); };
+  const auto last_text = std::find_if(deltas.rbegin(), deltas.rend(), says);
+  if (last_text != deltas.rend())
+    last_text->tokens = std::exchange(sequence.held_reports, {});
+  else if (!deltas.empty())
+    sequence.held_reports.clear();
+  const bool may_become_a_call = !finish && !callable_tools().empty();
+  if (finish || (!sequence.held_reports.empty() && !may_become_a_call)) {
+    if (deltas.empty()) deltas.emplace_back();
+    std::ranges::move(std::exchange(sequence.held_reports, {}), std::back_inserter(deltas.back().tokens));
+  }
+  if (finish) {
+    const bool calls = sequence.calls > 0 && *finish != StopReason::kLength;
+    deltas.back().finish = calls ? StopReason::kCalls : *finish;
+    deltas.back().stop_string = sequence.stream.matched();
+  }
+  for (ChatDelta& delta : deltas) {
+    delta.choice = static_cast<int>(index);
+    reply_->add(std::move(delta));
+  }
+}
+
+void Generation::note_faults(const chat::CallFaults& faults) {
+  service_.count_call_faults(faults);
+  std::string kinds;
+  for (size_t i = 0; i < faults.size(); ++i)
+    if (faults[i] > 0)
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", faults[i], chat::kCallFaultNames[i]);
+  if (!kinds.empty()) spdlog::info("calls that a reply got wrong are part of its text: {}", kinds);
 }
 
 void Generation::finish() {
