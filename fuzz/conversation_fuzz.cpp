@@ -9,7 +9,7 @@
 #include "chat/chat_template.h"
 #include "chat/jinja/unicode.h"
 #include "server/api/anthropic_request.h"
-#include "server/api/openai_chat.h"
+#include "server/api/openai_chat_request.h"
 #include "server/api/responses_request.h"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "request_checks.h"
-#include "server/api/openai_chat.h"
-#include "server/api/openai_completions.h"
+#include "server/api/openai_chat_request.h"
+#include "server/api/openai_completions_request.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);

@@ -16,7 +16,7 @@
 #include "chat/parsers/styles.h"
 #include "server/api/anthropic_request.h"
 #include "server/api/ollama_request.h"
-#include "server/api/openai_chat.h"
+#include "server/api/openai_chat_request.h"
 #include "server/api/responses_request.h"
 
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/api/anthropic_errors.h"
+#include "server/api/client_calls.h"
 #include "server/api/json_parse.h"
 #include "server/api/reply_parts.h"
 #include "server/http/sse.h"
@@ -19,6 +20,8 @@ const char* stop_text(StopReason reason) {
       return "end_turn";
     case StopReason::kStopString:
       return "stop_sequence";
+    case StopReason::kCalls:
+      return "tool_use";
     case StopReason::kLength:
       return "max_tokens";
   }
@@ -44,6 +47,7 @@ class AnthropicReply final : public ReplyWriter {
   void add(ChatDelta delta) override {
     if (!delta.reasoning.empty()) extend("thinking", "thinking_delta", delta.reasoning);
     if (!delta.text.empty()) extend("text", "text_delta", delta.text);
+    for (const chat::CallDelta& piece : delta.calls) extend_call(piece);
     if (!delta.finish) return;
     close_block();
     stop_reason_ = stop_text(*delta.finish);
@@ -128,6 +132,25 @@ class AnthropicReply final : public ReplyWriter {
     if (options_.stream) response_->write(delta_event(delta_type, type, text));
   }
 
+  void extend_call(const chat::CallDelta& piece) {
+    const ClientCalls::Step step = calls_.take(piece);
+    const ClientCall& call = calls_.call();
+    if (step.begins) {
+      close_block();
+      const std::string event = open_block({{"type", "tool_use"},
+                                            {"id", call_id("toolu_", options_.request_id, 0, call.index)},
+                                            {"name", call.tool.name},
+                                            {"input", Json::object()}});
+      if (options_.stream) response_->write(event);
+    }
+    if (options_.stream && !step.added.empty())
+      response_->write(delta_event("input_json_delta", "partial_json", step.added));
+    if (step.finished) content_.back()["input"] = arguments_object(call.text);
+    if (step.finished || step.withdrawn) close_block();
+    // What a stream has shown ends as input that is no JSON.
+    if (step.withdrawn && !options_.stream) content_.erase(content_.size() - 1);
+  }
+
   static Json empty_block(const char* type) {
     Json block = {{"type", type}, {type, ""}};
     if (block["type"] == "thinking") block["signature"] = "";
@@ -146,6 +169,8 @@ class AnthropicReply final : public ReplyWriter {
 
   const AnthropicReplyOptions options_;
   const std::shared_ptr<ResponseWriter> response_;
+  const CalledTools tools_;  // none: the model's names are the client's
+  ClientCalls calls_{tools_};
   Json content_ = Json::array();
   Json stop_reason_, stop_sequence_;  // null until known
   bool begun_ = false;

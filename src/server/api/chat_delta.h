@@ -22,7 +22,9 @@ struct TokenReport {
   size_t text_offset = 0;      // characters of the reply before it
 };
 
-enum class StopReason { kEnd, kStopString, kLength };
+// kCalls: at its own end or a stop string, and there are complete calls in it. A reply that its length cuts
+// has that reason whatever is in it.
+enum class StopReason { kEnd, kStopString, kCalls, kLength };
 
 struct ChatDelta {
   int choice = 0;                      // which of the replies: prompt times choices + choice

@@ -26,6 +26,7 @@ void answer(Service& service, const HttpRequest& request, ApiResult<ApiRequest> 
             std::shared_ptr<ResponseWriter> response) {
   if (!parsed) return response->send(ollama_error(parsed.error()));
   OllamaReplyOptions options;
+  options.request_id = request.id;
   options.model = parsed->model.empty() ? service.model_id() : parsed->model;
   options.chat = chat;
   options.stream = parsed->stream;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/api/client_calls.h"
 #include "server/api/ollama_errors.h"
 #include "server/api/openai_reply.h"
 #include "server/api/reply_parts.h"
@@ -40,22 +41,26 @@ class OllamaReply final : public ReplyWriter {
   }
 
   void add(ChatDelta delta) override {
+    Json calls = complete_calls(delta);
     if (delta.finish) done_reason_ = *delta.finish == StopReason::kLength ? "length" : "stop";
     Json logprobs = options_.logprobs ? logprob_entries(delta.tokens) : Json::array();
     if (!options_.stream) {
       text_ += delta.text;
       thinking_ += delta.reasoning;
       for (Json& entry : logprobs) logprobs_.push_back(std::move(entry));
+      for (Json& call : calls) calls_so_far_.push_back(std::move(call));
       return;
     }
-    if (delta.text.empty() && delta.reasoning.empty() && logprobs.empty()) return;
+    if (delta.text.empty() && delta.reasoning.empty() && logprobs.empty() && calls.empty()) return;
     Json body = frame(options_, delta.text, delta.reasoning);
+    if (!calls.empty()) body["message"]["tool_calls"] = std::move(calls);
     if (!logprobs.empty()) body["logprobs"] = std::move(logprobs);
     response_->write(line(body));
   }
 
   void finish(const ReplyUsage& usage) override {
     Json body = frame(options_, text_, thinking_);
+    if (!calls_so_far_.empty()) body["message"]["tool_calls"] = std::move(calls_so_far_);
     if (!logprobs_.empty()) body["logprobs"] = std::move(logprobs_);
     body.update({{"done", true},
                  {"done_reason", done_reason_},
@@ -80,10 +85,27 @@ class OllamaReply final : public ReplyWriter {
  private:
   static std::string line(const Json& body) { return dump_json(body) + "\n"; }
 
+  // Calls have no deltas in this protocol: each comes once it is complete.
+  Json complete_calls(const ChatDelta& delta) {
+    Json complete = Json::array();
+    for (const chat::CallDelta& piece : delta.calls) {
+      if (!calls_.take(piece).finished) continue;
+      const ClientCall& call = calls_.call();
+      complete.push_back(
+          {{"id", call_id("call_", options_.request_id, 0, call.index)},
+           {"function",
+            {{"index", call.index}, {"name", call.tool.name}, {"arguments", arguments_object(call.text)}}}});
+    }
+    return complete;
+  }
+
   const OllamaReplyOptions options_;
   const std::shared_ptr<ResponseWriter> response_;
   const Clock::time_point begin_ = Clock::now();
+  const CalledTools tools_;  // none: the model's names are the client's
+  ClientCalls calls_{tools_};
   std::string text_, thinking_, done_reason_ = "stop";
+  Json calls_so_far_ = Json::array();  // if they are not streamed
   Json logprobs_ = Json::array();
   bool begun_ = false;
 };

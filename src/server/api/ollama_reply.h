@@ -11,6 +11,7 @@
 namespace tempo9::server {
 
 struct OllamaReplyOptions {
+  std::string request_id;
   std::string model;  // as the client calls it
   bool chat = false;  // /api/chat; otherwise /api/generate
   bool stream = false;

@@ -1,36 +1,15 @@
 #include "server/api/openai_completions.h"
 
-#include <algorithm>
-#include <array>
 #include <ctime>
 #include <utility>
 
-#include "base/limits.h"
 #include "server/api/generation.h"
+#include "server/api/openai_completions_request.h"
 #include "server/api/openai_errors.h"
-#include "server/api/openai_fields.h"
 #include "server/api/openai_reply.h"
-#include "server/api/output_format.h"
-#include "server/api/request_body.h"
-#include "server/api/text_prompts.h"
 
 namespace tempo9::server {
 namespace {
-
-constexpr int kDefaultTokens = 16;  // as the protocol says, for requests without `max_tokens`
-
-constexpr std::array<UnsupportedField, 8> kUnsupported = {{
-    {"echo"},
-    {"suffix"},
-    {"structured_outputs"},
-    {"grammar"},
-    {"json_schema"},
-    {"guided_json"},
-    {"guided_regex"},
-    {"min_tokens"},
-}};
-
-constexpr std::array<std::string_view, 3> kIgnored = {"user", "metadata", "cache_prompt"};
 
 Json logprobs_object(const std::vector<TokenReport>& tokens, bool wanted) {
   if (!wanted) return nullptr;
@@ -58,33 +37,14 @@ constexpr OpenAiShape kCompletionShape = {
     .id_prefix = "cmpl-",
     .whole_object = "text_completion",
     .chunk_object = "text_completion",
-    .whole_choice = chunk_choice,
+    .whole_choice = [](const ChatDelta& reply, Json, bool logprobs) { return chunk_choice(reply, logprobs); },
     .chunk_choice = chunk_choice,
+    .call_choice = nullptr,
     .opening_choice = [] { return chunk_choice({}, false); },
     .silent_choice = [] { return chunk_choice({}, false); },
 };
 
 }  // namespace
-
-ApiResult<ApiRequest> parse_openai_completions(std::string_view body, const engine::ModelInfo& model) {
-  return parse_body<ApiRequest>(body, [&](Fields& fields, ApiRequest& request) {
-    request.max_new_tokens = kDefaultTokens;
-    std::vector<TextPrompt> prompts =
-        read_text_prompts(fields, "prompt", model.vocabulary_size, limits::kMaxSequences);
-    read_common_fields(fields, model, request);
-    if (const auto top = fields.integer("logprobs", 0, limits::kMaxTopLogprobs))
-      request.sampling.top_logprobs = static_cast<int>(*top);
-    if (fields.integer("best_of", 1, limits::kMaxChoices).value_or(1) > 1)
-      fields.refuse(ErrorCode::kUnsupported, "best_of", "choosing among several replies is not supported");
-    if (prompts.size() * static_cast<size_t>(request.choices) > limits::kMaxSequences)
-      fields.refuse(ErrorCode::kInvalidArgument, "n",
-                    fmt::format("prompts times n must be at most {}", limits::kMaxSequences));
-    read_output_format(fields, "response_format", request.output);
-    refuse_unsupported(fields, kUnsupported);
-    ignore(fields, kIgnored);
-    request.input = std::move(prompts);
-  });
-}
 
 void handle_openai_completions(Service& service, HttpRequest request,
                                std::shared_ptr<ResponseWriter> response) {

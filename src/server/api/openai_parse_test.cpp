@@ -3,8 +3,8 @@
 
 #include "base/limits.h"
 #include "server/api/json_parse.h"
-#include "server/api/openai_chat.h"
-#include "server/api/openai_completions.h"
+#include "server/api/openai_chat_request.h"
+#include "server/api/openai_completions_request.h"
 #include "server/testing/parsed_request.h"
 
 namespace tempo9::server {

@@ -11,8 +11,32 @@
 namespace tempo9::server {
 namespace {
 
+constexpr const char* kCallPrefix = "call_";
+
 const char* finish_text(StopReason reason) {
-  return reason == StopReason::kLength ? "length" : "stop";
+  switch (reason) {
+    case StopReason::kCalls:
+      return "tool_calls";
+    case StopReason::kLength:
+      return "length";
+    case StopReason::kEnd:
+    case StopReason::kStopString:
+      break;
+  }
+  return "stop";
+}
+
+// What grows while a call comes: its arguments, or a free-form tool's input. `members` come before it.
+Json call_content(const ClientCall& call, Json members, const std::string& text) {
+  members[call.freeform() ? "input" : "arguments"] = text;
+  return {{call.freeform() ? "custom" : "function", std::move(members)}};
+}
+
+// With the members that name it: a whole call, or the first piece of one.
+Json named_call(const ClientCall& call, const std::string& id, const std::string& text) {
+  Json object = {{"id", id}, {"type", call.freeform() ? "custom" : "function"}};
+  object.update(call_content(call, {{"name", call.tool.name}}, text));
+  return object;
 }
 
 Json usage_object(const ReplyUsage& usage) {
@@ -26,7 +50,10 @@ Json usage_object(const ReplyUsage& usage) {
 class OpenAiReply : public ReplyWriter {
  public:
   OpenAiReply(const OpenAiShape& shape, OpenAiReplyOptions options, std::shared_ptr<ResponseWriter> response)
-      : shape_(shape), options_(std::move(options)), response_(std::move(response)) {}
+      : shape_(shape),
+        options_(std::move(options)),
+        response_(std::move(response)),
+        calls_(options_.choices, ClientCalls(options_.tools)) {}
 
  protected:
   Json frame(const char* object) const {
@@ -43,19 +70,37 @@ class OpenAiReply : public ReplyWriter {
     return choice;
   }
 
+  ClientCalls& calls_of(const ChatDelta& delta) { return calls_[static_cast<size_t>(delta.choice)]; }
+
+  std::string id_of(const ClientCall& call, int choice) const {
+    return call_id(kCallPrefix, options_.request_id, choice, call.index);
+  }
+
   const OpenAiShape& shape_;
   const OpenAiReplyOptions options_;
   const std::shared_ptr<ResponseWriter> response_;
+
+ private:
+  std::vector<ClientCalls> calls_;  // of each choice
 };
 
 class WholeReply final : public OpenAiReply {
  public:
   using OpenAiReply::OpenAiReply;
 
-  void begin(int) override { choices_.resize(options_.choices); }
+  void begin(int) override {
+    choices_.resize(options_.choices);
+    complete_calls_.resize(options_.choices, Json::array());
+  }
 
   void add(ChatDelta delta) override {
-    ChatDelta& choice = choices_[static_cast<size_t>(delta.choice)];
+    const auto index = static_cast<size_t>(delta.choice);
+    ClientCalls& calls = calls_of(delta);
+    for (const chat::CallDelta& piece : delta.calls)
+      if (calls.take(piece).finished)
+        complete_calls_[index].push_back(
+            named_call(calls.call(), id_of(calls.call(), delta.choice), calls.call().text));
+    ChatDelta& choice = choices_[index];
     choice.text += delta.text;
     choice.reasoning += delta.reasoning;
     std::ranges::move(delta.tokens, std::back_inserter(choice.tokens));
@@ -67,7 +112,8 @@ class WholeReply final : public OpenAiReply {
     Json choices = Json::array();
     for (size_t i = 0; i < choices_.size(); ++i)
       choices.push_back(
-          choice_object(i, shape_.whole_choice(choices_[i], options_.logprobs), choices_[i].finish));
+          choice_object(i, shape_.whole_choice(choices_[i], std::move(complete_calls_[i]), options_.logprobs),
+                        choices_[i].finish));
     body["choices"] = std::move(choices);
     body["usage"] = usage_object(usage);
     response_->send(json_response(200, body));
@@ -77,6 +123,7 @@ class WholeReply final : public OpenAiReply {
 
  private:
   std::vector<ChatDelta> choices_;
+  std::vector<Json> complete_calls_;  // of each choice
 };
 
 class StreamedReply final : public OpenAiReply {
@@ -95,6 +142,7 @@ class StreamedReply final : public OpenAiReply {
     const auto index = static_cast<size_t>(delta.choice);
     const bool has_content = !delta.text.empty() || !delta.reasoning.empty() || !delta.tokens.empty();
     if (has_content) put(chunk(index, shape_.chunk_choice(delta, options_.logprobs), std::nullopt));
+    for (const chat::CallDelta& piece : delta.calls) add_piece(delta, piece);
     if (delta.finish) put(chunk(index, shape_.silent_choice(), delta.finish));
   }
 
@@ -116,6 +164,18 @@ class StreamedReply final : public OpenAiReply {
   }
 
  private:
+  // Nothing takes a call back that has begun: a withdrawn one ends without having become valid JSON.
+  void add_piece(const ChatDelta& delta, const chat::CallDelta& piece) {
+    ClientCalls& calls = calls_of(delta);
+    const ClientCalls::Step step = calls.take(piece);
+    if (!step.begins && step.added.empty()) return;
+    const ClientCall& call = calls.call();
+    Json object = {{"index", call.index}};
+    object.update(step.begins ? named_call(call, id_of(call, delta.choice), step.added)
+                              : call_content(call, Json::object(), step.added));
+    put(chunk(static_cast<size_t>(delta.choice), shape_.call_choice(std::move(object)), std::nullopt));
+  }
+
   void put(std::string_view data) { response_->write(format_event(data)); }
 
   std::string chunk(size_t index, const Json& content, std::optional<StopReason> finish) const {

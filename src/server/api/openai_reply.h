@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/api/chat_delta.h"
+#include "server/api/client_calls.h"
 #include "server/api/json_parse.h"
 #include "server/http/response_writer.h"
 
@@ -17,9 +18,11 @@ struct OpenAiShape {
   const char* id_prefix;
   const char* whole_object;
   const char* chunk_object;
-  // `reply` holds all of a choice's text.
-  Json (*whole_choice)(const ChatDelta& reply, bool logprobs);
+  // `reply` holds all of a choice's text, `calls` its complete calls.
+  Json (*whole_choice)(const ChatDelta& reply, Json calls, bool logprobs);
   Json (*chunk_choice)(const ChatDelta& delta, bool logprobs);
+  // A piece of a call. Null: the endpoint has none.
+  Json (*call_choice)(Json call);
   // The first chunk of a choice, and a chunk that says nothing (keeps clients from giving up).
   Json (*opening_choice)();
   Json (*silent_choice)();
@@ -29,6 +32,7 @@ struct OpenAiReplyOptions {
   std::string request_id, model;
   int64_t created = 0;
   size_t choices = 1;  // replies in all
+  CalledTools tools;
   bool stream = false, stream_usage = false, logprobs = false;
 };
 

@@ -105,6 +105,7 @@ ResponsesReplyOptions reply_options(Service& service, const Json& body, const Ap
                                     const std::string& request_id) {
   ResponsesReplyOptions options;
   options.request_id = request_id;
+  options.tools = CalledTools(std::get<chat::ChatRequest>(asked.input).tools);
   options.frame = make_frame(service, body, request_id);
   options.stream = asked.stream;
   options.logprobs = asked.sampling.top_logprobs >= 0;

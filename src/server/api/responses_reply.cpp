@@ -1,12 +1,15 @@
 #include "server/api/responses_reply.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "server/api/base64.h"
+#include "server/api/client_calls.h"
 #include "server/api/openai_errors.h"
 #include "server/api/openai_reply.h"
 #include "server/api/reply_parts.h"
+#include "server/api/responses_calls.h"
 #include "server/http/sse.h"
 
 namespace tempo9::server {
@@ -24,7 +27,10 @@ Json response_usage(const ReplyUsage& usage) {
 class ResponsesReply final : public ReplyWriter {
  public:
   ResponsesReply(ResponsesReplyOptions options, std::shared_ptr<ResponseWriter> response)
-      : options_(std::move(options)), response_(std::move(response)), body_(options_.frame) {}
+      : options_(std::move(options)),
+        response_(std::move(response)),
+        body_(options_.frame),
+        calls_(options_.tools) {}
 
   void begin(int) override {
     begun_ = true;
@@ -41,6 +47,7 @@ class ResponsesReply final : public ReplyWriter {
     if (!delta.reasoning.empty()) extend(kReasoning, delta.reasoning, Json::array());
     if (!delta.text.empty() || (!delta.tokens.empty() && delta.reasoning.empty()))
       extend(kMessage, delta.text, options_.logprobs ? logprob_entries(delta.tokens) : Json::array());
+    for (const chat::CallDelta& piece : delta.calls) extend_call(piece);
     if (!delta.finish) return;
     const bool cut = *delta.finish == StopReason::kLength;
     close_item(cut ? "incomplete" : "completed");
@@ -50,7 +57,7 @@ class ResponsesReply final : public ReplyWriter {
 
   void finish(const ReplyUsage& usage) override {
     body_["usage"] = response_usage(usage);
-    if (options_.keep) options_.keep(body_);
+    if (options_.keep) options_.keep(without_withdrawn());
     if (!options_.stream) return response_->send(json_response(200, body_));
     const bool complete = body_["status"] == "completed";
     put(complete ? "response.completed" : "response.incomplete", {{"response", body_}});
@@ -116,10 +123,17 @@ class ResponsesReply final : public ReplyWriter {
     return part;
   }
 
+  // Of an item that is about to be added.
+  std::string item_id(const char* prefix) const {
+    return fmt::format("{}{}", derive_id(prefix, options_.request_id), body_["output"].size());
+  }
+
+  std::string id_of(const ClientCall& call) const {
+    return call_id("call_", options_.request_id, 0, call.index);
+  }
+
   Json empty_item() const {
-    const size_t number = body_["output"].size();
-    const char* prefix = part_->kind == kMessage ? "msg_" : "rs_";
-    Json item = {{"id", fmt::format("{}{}", derive_id(prefix, options_.request_id), number)},
+    Json item = {{"id", item_id(part_->kind == kMessage ? "msg_" : "rs_")},
                  {"type", part_->kind == kMessage ? "message" : "reasoning"},
                  {"status", "in_progress"}};
     if (part_->kind == kMessage) item["role"] = "assistant";
@@ -151,7 +165,9 @@ class ResponsesReply final : public ReplyWriter {
     put(part_->delta, at_part(std::move(members)));
   }
 
+  // Whatever is open.
   void close_item(const char* status) {
+    if (calling_) return end_call("incomplete");
     if (part_ == nullptr) return;
     Json members = {{"text", part()["text"]}};
     if (part_->kind == kMessage) members["logprobs"] = part()["logprobs"];
@@ -164,12 +180,72 @@ class ResponsesReply final : public ReplyWriter {
     part_ = nullptr;
   }
 
+  void extend_call(const chat::CallDelta& piece) {
+    const ClientCalls::Step step = calls_.take(piece);
+    const ClientCall& call = calls_.call();
+    const CallForm& form = form_of(call);
+    if (step.begins) {
+      close_item("completed");
+      body_["output"].push_back(call_item(call, item_id(form.id_prefix), id_of(call)));
+      calling_ = true;
+      put("response.output_item.added", {{"output_index", index()}, {"item", item()}});
+    }
+    if (form.delta != nullptr && !step.added.empty()) put(form.delta, at_item({{"delta", step.added}}));
+    if (step.finished) finish_call(call, form);
+    if (step.withdrawn) withdraw_call(call, form);
+  }
+
+  void finish_call(const ClientCall& call, const CallForm& form) {
+    if (form.done == nullptr) {
+      item()[form.member] = arguments_object(call.text);
+    } else {
+      item()[form.member] = call.text;
+      put(form.done, at_item({{"name", call.tool.name}, {form.member, call.text}}));
+    }
+    end_call("completed");
+  }
+
+  // A stream has shown it, so it stays as an item that is incomplete. Some clients execute every item that is
+  // done: cut arguments tell by themselves that they are, but of an input nobody could tell.
+  void withdraw_call(const ClientCall& call, const CallForm& form) {
+    if (!options_.stream) {
+      body_["output"].erase(index());
+      calling_ = false;
+      return;
+    }
+    if (call.tool.kind == chat::Tool::Kind::kFunction) item()[form.member] = call.text;
+    end_call("incomplete");
+  }
+
+  void end_call(const char* status) {
+    item()["status"] = status;
+    put("response.output_item.done", {{"output_index", index()}, {"item", item()}});
+    calling_ = false;
+  }
+
+  // As the response is read again and continued: the text of a call that was none is in a message behind it.
+  Json without_withdrawn() const {
+    Json body = body_;
+    Json& items = body["output"];
+    const auto withdrawn = [](const Json& item) {
+      return item.contains("call_id") && item["status"] == "incomplete";
+    };
+    items.erase(std::remove_if(items.begin(), items.end(), withdrawn), items.end());
+    return body;
+  }
+
   size_t index() const { return body_["output"].size() - 1; }
   Json& item() { return body_["output"].back(); }
   Json& part() { return item()[part_->list].back(); }
 
-  Json at_part(Json members) {
-    Json placed = {{"item_id", item()["id"]}, {"output_index", index()}, {part_->index_name, 0}};
+  Json at_item(const Json& members) {
+    Json placed = {{"item_id", item()["id"]}, {"output_index", index()}};
+    placed.update(members);
+    return placed;
+  }
+
+  Json at_part(const Json& members) {
+    Json placed = at_item({{part_->index_name, 0}});
     placed.update(members);
     return placed;
   }
@@ -187,7 +263,9 @@ class ResponsesReply final : public ReplyWriter {
   const ResponsesReplyOptions options_;
   const std::shared_ptr<ResponseWriter> response_;
   Json body_;
-  const Part* part_ = nullptr;  // of the open item; null: none is open
+  ClientCalls calls_;
+  const Part* part_ = nullptr;  // of the open item; null: none with parts is open
+  bool calling_ = false;        // the last item is a call that may go on
   int events_ = 0;
   bool begun_ = false;
 };

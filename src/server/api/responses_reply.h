@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/api/chat_delta.h"
+#include "server/api/client_calls.h"
 #include "server/api/json_parse.h"
 #include "server/http/response_writer.h"
 
@@ -12,12 +13,13 @@ namespace tempo9::server {
 
 struct ResponsesReplyOptions {
   std::string request_id;
+  CalledTools tools;
   Json frame;  // the response object as it begins: id, options of the request, no output
   bool stream = false;
   bool logprobs = false;
   bool summary = false;            // thinking is shown as its own summary
   bool carries_reasoning = false;  // the client keeps reasoning only as `encrypted_content`
-  // Gets the finished response object.
+  // Gets the finished response object, without calls that were withdrawn.
   std::function<void(const Json& response)> keep;
 };
 
