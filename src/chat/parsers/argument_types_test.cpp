@@ -43,6 +43,7 @@ TEST(ArgumentTypes, TypeAText) {
   EXPECT_EQ(type_value("None", kString), R"("None")");
   EXPECT_EQ(type_value("\"quoted\"", kAny), R"("\"quoted\"")");
   EXPECT_EQ(type_value("{\"a\": 1}", kObject), "{\"a\": 1}");
+  EXPECT_EQ(type_value("{\"a\": \"x\ny\"}", kObject), R"({"a": "x\ny"})");
   EXPECT_EQ(type_value("{'a': 1}", kObject), R"("{'a': 1}")");
   EXPECT_EQ(type_value("", kInteger), R"("")");
   EXPECT_EQ(type_value("a\x01\"\n", kString), R"("a\u0001\"\n")");
