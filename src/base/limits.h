@@ -64,6 +64,9 @@ inline constexpr int kMaxLateGrammars = 2;  // compiled beyond that time at once
 inline constexpr int kMaxQueuedGrammars = 64;
 inline constexpr size_t kMaxGrammarCacheBytes = 256 << 20;  // of compiled grammars kept for their next use
 
+// Replies.
+inline constexpr size_t kMaxCallNameBytes = 256;  // of names in a call that no quotes enclose
+
 // KV memory.
 inline constexpr int kPageTokens = 64;
 inline constexpr size_t kSlabBytes = 32 << 20;

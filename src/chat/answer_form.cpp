@@ -14,8 +14,9 @@ Form answer_form(const ReplyStart& start, Form answer) {
   Form thoughts =
       grammar::sequence_form({grammar::text_until(std::string(start.tags->close)), std::move(space)});
   if (start.inside) return grammar::sequence_form({std::move(thoughts), std::move(answer)});
+  const std::string_view token = start.tags->open_token.empty() ? start.tags->open : start.tags->open_token;
   Form thinking = grammar::sequence_form(
-      {grammar::text_form(std::string(start.tags->open)), std::move(thoughts), answer});
+      {grammar::text_form(std::string(start.tags->open), {std::string(token)}), std::move(thoughts), answer});
   return grammar::choice_form({std::move(thinking), std::move(answer)});
 }
 

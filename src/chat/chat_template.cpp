@@ -13,6 +13,8 @@
 namespace tempo9::chat {
 namespace {
 
+constexpr size_t kMaxTailBytes = 4096;  // more than any template puts behind a message
+
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -53,10 +55,12 @@ class JinjaTemplate : public ChatTemplate {
         special_(std::move(special)),
         thinking_tags_(thinking_tags),
         traits_(probe_traits(parsed_, special_)),
+        call_style_(probe_call_style(parsed_, special_, traits_)),
         last_resort_(most_restrictive(traits_)) {}
 
   const TemplateTraits& traits() const override { return traits_; }
   const ThinkingTags* thinking_tags() const override { return thinking_tags_; }
+  const CallStyle* call_style() const override { return call_style_; }
 
   Result<RenderedPrompt> render(const ChatRequest& request) const override {
     Result<RenderedPrompt> rendered = render_with(request, traits_);
@@ -79,8 +83,11 @@ class JinjaTemplate : public ChatTemplate {
     for (const auto& [begin, end] : text->marks()) prompt.content.push_back({begin, end});
     if (request.continue_final_message && !request.messages.empty())
       TRY(cut_behind(prompt, request.messages.back()));
-    const size_t tail = prompt.content.empty() ? 0 : prompt.content.back().end;
-    prompt.reply = find_reply_start(thinking_tags_, std::string_view(prompt.text).substr(tail));
+    const size_t begin = prompt.content.empty() ? 0 : prompt.content.back().end;
+    const std::string_view tail = std::string_view(prompt.text).substr(begin);
+    prompt.reply = find_reply_start(thinking_tags_, tail);
+    prompt.reply.style = call_style_;
+    prompt.reply.tail = tail.substr(tail.size() - std::min(tail.size(), kMaxTailBytes));
     return prompt;
   }
 
@@ -88,6 +95,7 @@ class JinjaTemplate : public ChatTemplate {
   const SpecialTexts special_;
   const ThinkingTags* const thinking_tags_;
   const TemplateTraits traits_;
+  const CallStyle* const call_style_;
   const TemplateTraits last_resort_;
 };
 

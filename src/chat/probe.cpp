@@ -65,6 +65,13 @@ class Prober {
  public:
   Prober(const jinja::Template& parsed, const SpecialTexts& special) : parsed_(parsed), special_(special) {}
 
+  const CallStyle* find_style(const TemplateTraits& traits) const {
+    if (!traits.shows_tool_calls) return nullptr;
+    const Result<jinja::Text> shown =
+        render({make_message(Role::kUser, kUser), make_call(kShortId), make_result(kShortId)}, traits, true);
+    return shown ? find_call_style(shown->view(), kFunction) : nullptr;
+  }
+
   TemplateTraits run() {
     probe_content();
     probe_roles();
@@ -225,6 +232,11 @@ Result<jinja::Text> render_messages(const jinja::Template& parsed, const ChatReq
   jinja::Runtime runtime(max_steps);
   TRY_ASSIGN(const jinja::Value variables, template_variables(runtime, request, messages, traits, special));
   return parsed.render(runtime, variables);
+}
+
+const CallStyle* probe_call_style(const jinja::Template& parsed, const SpecialTexts& special,
+                                  const TemplateTraits& traits) {
+  return Prober(parsed, special).find_style(traits);
 }
 
 TemplateTraits probe_traits(const jinja::Template& parsed, const SpecialTexts& special) {

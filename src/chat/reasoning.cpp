@@ -11,6 +11,7 @@ constexpr std::array kTags = {
     ThinkingTags{"<think>", "</think>"},
     ThinkingTags{"<thinking>", "</thinking>"},
     ThinkingTags{"[THINK]", "[/THINK]"},
+    ThinkingTags{"<|channel>thought", "<channel|>", "<|channel>"},
 };
 constexpr std::string_view kBlank = " \t\r\n";
 
@@ -38,8 +39,8 @@ const ThinkingTags* find_thinking_tags(std::string_view template_source) {
 ReplyStart find_reply_start(const ThinkingTags* tags, std::string_view tail) {
   if (tags == nullptr) return {};
   const size_t opened = tail.rfind(tags->open), closed = tail.rfind(tags->close);
-  if (opened != tail.npos && (closed == tail.npos || closed < opened)) return {tags, true};
-  return closed == tail.npos ? ReplyStart{tags, false} : ReplyStart{};
+  if (opened != tail.npos && (closed == tail.npos || closed < opened)) return {.tags = tags, .inside = true};
+  return {.tags = closed == tail.npos ? tags : nullptr};
 }
 
 ReasoningSplitter::ReasoningSplitter(const ReplyStart& start) {

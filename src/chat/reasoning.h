@@ -9,14 +9,19 @@
 
 namespace tempo9::chat {
 
+struct CallStyle;
+
 struct ThinkingTags {
   std::string_view open, close;
+  std::string_view open_token = {};  // what of `open` is a token, if not all of it
 };
 
 // How a reply begins, which the prompt's end decides.
 struct ReplyStart {
   const ThinkingTags* tags = nullptr;  // null: there is no thinking in it
   bool inside = false;                 // the prompt has opened the thinking already
+  const CallStyle* style = nullptr;    // how the model writes calls; null: it writes none
+  std::string tail = {};               // the end of the prompt that came from the template
 };
 
 // The tags that a template's source speaks of; null if it knows none. Never freed.

@@ -20,15 +20,25 @@ bool TokenStream::Matcher::advance(char byte) {
   return length == stop.size();
 }
 
-TokenStream::TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings)
-    : detokenizer_(tokenizer) {
+TokenStream::TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
+                         std::vector<TokenId> shown)
+    : tokenizer_(tokenizer), shown_(std::move(shown)), detokenizer_(tokenizer) {
   for (const std::string& stop : stop_strings)
     if (!stop.empty()) matchers_.emplace_back(stop);
 }
 
 TokenStream::Piece TokenStream::push(TokenId token) {
   if (stopped_) return {"", true};
+  if (std::ranges::find(shown_, token) != shown_.end()) return push_control(token);
   return settle(detokenizer_.push(token), false);
+}
+
+// What was held back is decided by it.
+TokenStream::Piece TokenStream::push_control(TokenId token) {
+  Piece piece = settle(detokenizer_.finish(), true);
+  for (Matcher& matcher : matchers_) matcher.length = 0;
+  if (!piece.stopped) piece.control = tokenizer_.name(token);
+  return piece;
 }
 
 TokenStream::Piece TokenStream::finish() {

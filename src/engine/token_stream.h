@@ -6,6 +6,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/detokenizer.h"
@@ -15,11 +16,15 @@ namespace tempo9::engine {
 class TokenStream {
  public:
   // Empty stop strings are ignored. Work per byte of text is linear in the number of stop strings.
-  TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings);
+  // `shown`: control tokens that are to be reported. No stop string reaches across them.
+  TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
+              std::vector<TokenId> shown = {});
 
   struct Piece {
-    std::string text;      // valid UTF-8, may be empty
-    bool stopped = false;  // a stop string is complete; nothing more will come
+    std::string text;               // valid UTF-8, may be empty
+    bool stopped = false;           // a stop string is complete; nothing more will come
+    std::string_view control = {};  // the name of a control token that stands behind the text; valid as long
+                                    // as the tokenizer
   };
   Piece push(TokenId token);
   // Flushes what was held back. After `stopped` it gives nothing.
@@ -36,9 +41,12 @@ class TokenStream {
     std::vector<size_t> border;  // of each prefix: its longest proper prefix that is also its suffix
     size_t length = 0;           // bytes of `stop` that the text's end agrees with
   };
+  Piece push_control(TokenId token);
   Piece settle(const std::string& text, bool final);
   std::optional<size_t> find_stop(const std::string& text);
 
+  const text::Tokenizer& tokenizer_;
+  std::vector<TokenId> shown_;
   text::Detokenizer detokenizer_;
   std::vector<Matcher> matchers_;
   std::string held_, matched_;

@@ -59,12 +59,7 @@ class Writer {
       case Form::Kind::kDispatch:
         break;
     }
-    Json rules = Json::array();
-    for (size_t i = 0; i < form.words.size(); ++i) {
-      TRY_ASSIGN(Json part, write(form.parts.at(i), depth + 1));
-      rules.push_back(Json::array({form.words[i], std::move(part)}));
-    }
-    return Json{{"type", "dispatch"}, {"rules", std::move(rules)}};
+    return dispatch(form, depth);
   }
 
  private:
@@ -94,6 +89,19 @@ class Writer {
       parts.push_back(std::move(written));
     }
     return Json{{"type", type}, {"elements", std::move(parts)}};
+  }
+
+  Result<Json> dispatch(const Form& form, int depth) {
+    Json rules = Json::array();
+    const bool tokens = !form.words.empty() && controls_.contains(form.words[0]);
+    for (size_t i = 0; i < form.words.size(); ++i) {
+      TRY_ASSIGN(Json part, write(form.parts.at(i), depth + 1));
+      const Json word = tokens ? Json(controls_.at(form.words[i])) : Json(form.words[i]);
+      rules.push_back(Json::array({word, std::move(part)}));
+    }
+    return Json{{"type", tokens ? "token_dispatch" : "dispatch"},
+                {"rules", std::move(rules)},
+                {"loop", form.most != 1}};
   }
 
   static Result<Json> regex(const Form& form) {

@@ -1,15 +1,19 @@
 #include "server/api/generation.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <iterator>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "chat/reasoning.h"
+#include "chat/reply_parser.h"
 #include "engine/token_stream.h"
 #include "server/api/engine_events.h"
-#include "server/api/output_format.h"
 #include "server/api/prompts.h"
+#include "server/api/reply_form.h"
 #include "server/api/token_reports.h"
 
 namespace tempo9::server {
@@ -17,12 +21,11 @@ namespace {
 
 // One reply: the text of one engine request.
 struct Sequence {
-  Sequence(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop,
-           const chat::ReplyStart& start)
-      : stream(tokenizer, stop), splitter(start) {}
+  Sequence(engine::TokenStream the_stream, chat::ReplyParser the_parser)
+      : stream(std::move(the_stream)), parser(std::move(the_parser)) {}
   engine::RequestId id = 0;
   engine::TokenStream stream;
-  chat::ReasoningSplitter splitter;
+  chat::ReplyParser parser;
   TokenReports reports;
   int tokens = 0;            // pushed into `stream`
   int reasoning_tokens = 0;  // of them
@@ -46,10 +49,14 @@ class Generation : public std::enable_shared_from_this<Generation> {
  private:
   void begin(const grammar::Compiled& form);
   Status submit(const std::shared_ptr<const grammar::CompiledGrammar>& form);
+  Sequence make_sequence(const chat::ReplyStart& start) const;
   void take_events();
   void handle(size_t index, const engine::TokenChosen& event);
   void handle(size_t index, engine::Finished event);
   void emit(size_t index, const engine::TokenStream::Piece& piece, std::optional<StopReason> finish);
+  void send(size_t index, std::vector<chat::ReplyPiece> pieces, ChatDelta last);
+  void note_faults(const chat::CallFaults& faults);
+  std::span<const chat::Tool> callable_tools() const;
   void finish();
   void fail(const ApiError& error);
   void cancel();
@@ -95,16 +102,17 @@ void Generation::start() {
       self->note_usage(self->usage());
     }
   });
-  const auto form = prompts_.empty() ? std::nullopt : reply_form(request_.output, prompts_.front().reply);
-  if (!form) return begin(nullptr);
-  service_.engine().compile(*form, [self = shared_from_this()](const grammar::Compiled& compiled) {
+  const auto form = reply_form(request_, prompts_.empty() ? chat::ReplyStart() : prompts_.front().reply);
+  if (!form) return fail(form.error());
+  if (!*form) return begin(nullptr);
+  service_.engine().compile(**form, [self = shared_from_this()](const grammar::Compiled& compiled) {
     self->response_->post([self, compiled] { self->begin(compiled); });
   });
 }
 
 void Generation::begin(const grammar::Compiled& form) {
   if (over_) return;
-  if (!form) return fail({form.error().code, form.error().message, request_.output.field});
+  if (!form) return fail({form.error().code, form.error().message, form_field(request_)});
   if (const Status submitted = submit(*form); !submitted)
     return fail({submitted.error().code, submitted.error().message});
   if (!over_) reply_->begin(usage().prompt_tokens);
@@ -124,9 +132,32 @@ Status Generation::submit(const std::shared_ptr<const grammar::CompiledGrammar>&
     request.grammar = form;
     auto sink = std::make_shared<NumberedSink<Generation>>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
-    sequences_.emplace_back(service_.engine().tokenizer(), request_.stop, prompt.reply).id = id;
+    sequences_.push_back(make_sequence(prompt.reply));
+    sequences_.back().id = id;
   }
   return {};
+}
+
+// What the reply may call: nothing, if the client wants no call or this is no conversation.
+std::span<const chat::Tool> Generation::callable_tools() const {
+  const auto* conversation = std::get_if<chat::ChatRequest>(&request_.input);
+  if (conversation == nullptr || request_.tool_choice.kind == ToolChoice::Kind::kNone) return {};
+  return conversation->tools;
+}
+
+Sequence Generation::make_sequence(const chat::ReplyStart& start) const {
+  const text::Tokenizer& tokenizer = service_.engine().tokenizer();
+  std::vector<std::string_view> controls;
+  std::vector<TokenId> ids;
+  for (const std::string_view marker : chat::list_markers(start)) {
+    const std::vector<TokenId> encoded = tokenizer.encode(marker, {});
+    const bool control = encoded.size() == 1 && tokenizer.is_control(encoded[0]);
+    if (!control || tokenizer.ends_generation(encoded[0])) continue;
+    controls.push_back(marker);
+    ids.push_back(encoded[0]);
+  }
+  return {engine::TokenStream(tokenizer, request_.stop, std::move(ids)),
+          chat::ReplyParser(start, callable_tools(), controls)};
 }
 
 void Generation::receive(size_t index, engine::Event event) {
@@ -149,9 +180,9 @@ void Generation::handle(size_t index, const engine::TokenChosen& event) {
   const engine::TokenStream::Piece piece = sequence.stream.push(event.choice.token);
   sequence.stopped = piece.stopped;
   if (piece.stopped) service_.engine().cancel(sequence.id);
-  const bool thought = sequence.splitter.thinking();
+  const bool thought = sequence.parser.thinking();
   emit(index, piece, std::nullopt);
-  if (thought || sequence.splitter.thinking()) ++sequence.reasoning_tokens;  // tags are part of it
+  if (thought || sequence.parser.thinking()) ++sequence.reasoning_tokens;  // tags are part of it
 }
 
 void Generation::handle(size_t index, engine::Finished event) {
@@ -176,22 +207,45 @@ void Generation::handle(size_t index, engine::Finished event) {
 void Generation::emit(size_t index, const engine::TokenStream::Piece& piece,
                       std::optional<StopReason> finish) {
   Sequence& sequence = sequences_[index];
-  chat::ReasoningSplitter::Piece labelled = sequence.splitter.push(piece.text);
-  ChatDelta delta;
-  delta.choice = static_cast<int>(index);
-  delta.reasoning = std::move(labelled.reasoning);
-  delta.text = std::move(labelled.text);
+  std::vector<chat::ReplyPiece> pieces = sequence.parser.push(piece.text);
+  const auto append = [&](std::vector<chat::ReplyPiece> more) {
+    std::ranges::move(more, std::back_inserter(pieces));
+  };
+  if (!piece.control.empty()) append(sequence.parser.push_control(piece.control));
+  ChatDelta last;
+  last.finish = finish;
   if (finish) {
-    chat::ReasoningSplitter::Piece rest = sequence.splitter.finish();
-    delta.reasoning += rest.reasoning;
-    delta.text += rest.text;
-    delta.stop_string = sequence.stream.matched();
+    append(sequence.parser.finish(*finish != StopReason::kEnd));
+    note_faults(sequence.parser.faults());
+    last.stop_string = sequence.stream.matched();
   }
-  delta.finish = finish;
-  delta.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
-                        : sequence.reports.release(piece.text.size());
-  const bool says = !delta.text.empty() || !delta.reasoning.empty() || !delta.tokens.empty();
-  if (says || delta.finish) reply_->add(std::move(delta));
+  last.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
+                       : sequence.reports.release(piece.text.size());
+  send(index, std::move(pieces), std::move(last));
+}
+
+// `last` goes out with the last piece.
+void Generation::send(size_t index, std::vector<chat::ReplyPiece> pieces, ChatDelta last) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    ChatDelta delta = i + 1 < pieces.size() ? ChatDelta() : std::move(last);
+    delta.choice = static_cast<int>(index);
+    delta.reasoning = std::move(pieces[i].reasoning);
+    delta.text = std::move(pieces[i].text);
+    delta.calls = std::move(pieces[i].calls);
+    reply_->add(std::move(delta));
+  }
+  if (!pieces.empty() || (last.tokens.empty() && !last.finish)) return;
+  last.choice = static_cast<int>(index);
+  reply_->add(std::move(last));
+}
+
+void Generation::note_faults(const chat::CallFaults& faults) {
+  service_.count_call_faults(faults);
+  std::string kinds;
+  for (size_t i = 0; i < faults.size(); ++i)
+    if (faults[i] > 0)
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", faults[i], chat::kCallFaultNames[i]);
+  if (!kinds.empty()) spdlog::info("calls that a reply got wrong are part of its text: {}", kinds);
 }
 
 void Generation::finish() {

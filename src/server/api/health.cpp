@@ -28,7 +28,7 @@ void handle_health(Service& service, HttpRequest, std::shared_ptr<ResponseWriter
 void handle_metrics(Service& service, HttpRequest, std::shared_ptr<ResponseWriter> response) {
   response->send({200,
                   {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                  write_exposition(service.engine().stats())});
+                  write_exposition(service.engine().stats(), service.counts())});
 }
 
 void handle_status(Service& service, HttpRequest, std::shared_ptr<ResponseWriter> response) {
@@ -36,7 +36,7 @@ void handle_status(Service& service, HttpRequest, std::shared_ptr<ResponseWriter
   Json body = {{"status", service.draining() ? "stopping" : "ok"},
                {"model", service.model_id()},
                {"context_length", service.engine().info().context_length}};
-  for (const Measure& m : list_measures(stats)) {
+  for (const Measure& m : list_measures(stats, service.counts())) {
     std::string name(m.name.substr(m.name.find('_') + 1));
     if (m.histogram != nullptr)
       body[name] = {{"count", m.histogram->count()}, {"sum", m.histogram->sum()}};

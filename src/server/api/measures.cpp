@@ -64,7 +64,7 @@ std::vector<Measure> list_router_measures(const engine::Stats& s) {
 
 }  // namespace
 
-std::vector<Measure> list_measures(const engine::Stats& s) {
+std::vector<Measure> list_measures(const engine::Stats& s, const ServerCounts& counts) {
   std::vector<Measure> measures;
   const auto add = [&](std::string_view name, std::string_view help, auto value, std::string_view label = {},
                        std::string_view label_value = {}) {
@@ -96,6 +96,9 @@ std::vector<Measure> list_measures(const engine::Stats& s) {
   add("tempo9_snapshot_bytes", "Their bytes, part of those cached.", s.kv.bytes_snapshots);
   add("tempo9_weight_bytes", "Weights in the device's memory.", s.weight_bytes);
   add("tempo9_workspace_bytes", "Memory of a step besides weights and pages.", s.workspace_bytes);
+  constexpr std::string_view kFaults = "Calls that replies got wrong and that are part of their text.";
+  for (size_t i = 0; i < counts.call_faults.size(); ++i)
+    add("tempo9_faulty_tool_calls_total", kFaults, counts.call_faults[i], "reason", chat::kCallFaultNames[i]);
   const auto add_histogram = [&](std::string_view name, std::string_view help, const engine::Histogram& h) {
     measures.push_back({.name = name, .help = help, .histogram = &h});
   };
@@ -107,9 +110,9 @@ std::vector<Measure> list_measures(const engine::Stats& s) {
   return measures;
 }
 
-std::string write_exposition(const engine::Stats& stats) {
+std::string write_exposition(const engine::Stats& stats, const ServerCounts& counts) {
   std::string out;
-  write_measures(list_measures(stats), out);
+  write_measures(list_measures(stats, counts), out);
   write_measures(list_router_measures(stats), out);
   return out;
 }

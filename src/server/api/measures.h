@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/stats.h"
+#include "server/api/service.h"
 
 namespace tempo9::server {
 
@@ -19,10 +20,10 @@ struct Measure {
 };
 
 // Valid as long as `stats`.
-std::vector<Measure> list_measures(const engine::Stats& stats);
+std::vector<Measure> list_measures(const engine::Stats& stats, const ServerCounts& counts);
 
 // The text format of Prometheus, version 0.0.4. Measures that routers look for by another engine's name are
 // there under that name too.
-std::string write_exposition(const engine::Stats& stats);
+std::string write_exposition(const engine::Stats& stats, const ServerCounts& counts);
 
 }  // namespace tempo9::server

@@ -46,11 +46,4 @@ void read_ollama_format(Fields& fields, OutputFormat& output) {
   output.field = "format";
 }
 
-std::optional<grammar::Form> reply_form(const OutputFormat& output, const chat::ReplyStart& start) {
-  if (output.kind == OutputFormat::Kind::kText) return std::nullopt;
-  const bool any = output.kind == OutputFormat::Kind::kJson;
-  return chat::answer_form(
-      start, grammar::schema_form(any ? Json{{"type", "object"}} : output.schema, output.field));
-}
-
 }  // namespace tempo9::server

@@ -1,9 +1,7 @@
 // The form that a client wants the reply's text to have.
 #pragma once
-#include <optional>
 #include <string_view>
 
-#include "chat/answer_form.h"
 #include "server/api/api_request.h"
 #include "server/api/fields.h"
 
@@ -15,8 +13,5 @@ void read_output_format(Fields& fields, std::string_view name, OutputFormat& out
 
 // Likewise Ollama's `format`: "json", or the schema itself.
 void read_ollama_format(Fields& fields, OutputFormat& output);
-
-// What a reply that begins as `start` says must look like, or nothing if it may be any text.
-std::optional<grammar::Form> reply_form(const OutputFormat& output, const chat::ReplyStart& start);
 
 }  // namespace tempo9::server

@@ -38,6 +38,16 @@ Status Service::check_model(const std::string& asked) const {
   return fail(ErrorCode::kNotFound, "the model '{}' does not exist; this server has '{}'", asked, model_id());
 }
 
+void Service::count_call_faults(const chat::CallFaults& faults) {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < faults.size(); ++i) counts_.call_faults[i] += static_cast<uint64_t>(faults[i]);
+}
+
+ServerCounts Service::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
 void Service::note_unknown_fields(const std::vector<std::string>& names) {
   const std::lock_guard lock(mutex_);
   for (const std::string& name : names) {

@@ -1,6 +1,7 @@
 // What all routes work with: the engine, the model's template and the server's choices.
-// Threads: any; immutable but for `draining`, the set of unknown fields and the responses kept.
+// Threads: any; immutable but for `draining`, the counts, the set of unknown fields and the responses kept.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -9,11 +10,17 @@
 #include <string>
 
 #include "chat/chat_template.h"
+#include "chat/reply_parser.h"
 #include "engine/engine.h"
 #include "server/api/api_request.h"
 #include "server/api/response_store.h"
 
 namespace tempo9::server {
+
+// What only the server can count.
+struct ServerCounts {
+  std::array<uint64_t, chat::kCallFaultNames.size()> call_faults{};
+};
 
 struct ServiceOptions {
   std::string model_id;       // empty: the model's own
@@ -36,6 +43,10 @@ class Service {
   // Logs each name once.
   void note_unknown_fields(const std::vector<std::string>& names);
 
+  // Calls that replies got wrong, since the start.
+  void count_call_faults(const chat::CallFaults& faults);
+  ServerCounts counts() const;
+
   // Those that clients may come back to.
   ResponseStore& responses() { return responses_; }
 
@@ -50,7 +61,8 @@ class Service {
   Result<std::shared_ptr<const chat::ChatTemplate>> template_;
   ResponseStore responses_;
   std::atomic<bool> draining_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  ServerCounts counts_;                   // under mutex_
   std::set<std::string> unknown_fields_;  // under mutex_
 };
 
