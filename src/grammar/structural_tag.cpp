@@ -88,6 +88,7 @@ class Writer {
       TRY_ASSIGN(Json written, write(part, depth + 1));
       parts.push_back(std::move(written));
     }
+    if (parts.empty()) return const_string("");
     return Json{{"type", type}, {"elements", std::move(parts)}};
   }
 
