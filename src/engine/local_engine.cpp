@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/limits.h"
 
@@ -17,6 +19,7 @@ constexpr int kStepRow = 0;  // of the trace; those of requests follow
 LocalEngine::LocalEngine(LoadedModel model, const EngineOptions& options, const SchedulerOptions& scheduling,
                          std::unique_ptr<Trace> trace)
     : model_(std::move(model)),
+      compiler_(*model_.tokenizer),
       scheduler_(model_.runner->kv(), scheduling),
       observe_logits_(options.observe_logits),
       trace_(std::move(trace)) {
@@ -59,8 +62,13 @@ Result<RequestId> LocalEngine::submit(Request request, std::shared_ptr<EventSink
     biases.insert(biases.end(), never_end_.begin(), never_end_.end());
   }
   const bool embed = request.embed;
+  std::optional<grammar::Matcher> matcher;
+  if (request.grammar != nullptr) {
+    TRY_ASSIGN(matcher, grammar::Matcher::make(std::move(request.grammar)));
+  }
   auto state =
       std::make_unique<RequestState>(0, std::move(request), std::move(sink), model_.info.context_length);
+  state->matcher = std::move(matcher);
   if (embed) state->pooler.emplace(model_.info.embedding.pooling);
   RequestId id = 0;
   {
@@ -74,6 +82,10 @@ Result<RequestId> LocalEngine::submit(Request request, std::shared_ptr<EventSink
   }
   changed_.notify_all();
   return id;
+}
+
+void LocalEngine::compile(const grammar::Form& form, grammar::CompileDone done) {
+  compiler_.compile(form, std::move(done));
 }
 
 void LocalEngine::cancel(RequestId id) {
@@ -164,6 +176,7 @@ void LocalEngine::run_step() {
   if (plan.parts.empty()) return;
   const auto begin = Clock::now();
   model_.runner->submit(plan);
+  find_allowed(plan);
   work_ahead();
   Result<std::span<float>> logits = model_.runner->wait();
   if (!logits) return fail_all(logits.error());
@@ -180,7 +193,27 @@ void LocalEngine::run_step() {
   ended_.clear();
   settle(plan, *logits);
   pool(plan, *hidden);
-  for (const auto& [id, reason] : ended_) finish(scheduler_.remove(id), reason);
+  for (const auto& [id, reason] : ended_) {
+    auto request = scheduler_.remove(id);
+    Error failure = std::move(request->failure);
+    finish(std::move(request), reason, std::move(failure));
+  }
+}
+
+// Which tokens the grammars allow after the rows that are being computed.
+void LocalEngine::find_allowed(const StepPlan& plan) {
+  for (const StepPart& part : plan.parts) {
+    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
+    if (!request.matcher || part.logits == Logits::kNone) continue;
+    const auto allowed = request.matcher->allowed();
+    request.allowed = allowed.value_or(grammar::TokenMask());
+    if (!allowed) {
+      request.failure = allowed.error();
+    } else if (std::all_of(allowed->begin(), allowed->end(), [](uint32_t word) { return word == 0; })) {
+      request.failure = {ErrorCode::kInternal,
+                         "no token of the model's vocabulary continues the reply in its form"};
+    }
+  }
 }
 
 void LocalEngine::fail_all(const Error& error) {
@@ -229,11 +262,8 @@ void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
     RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
     if (part.logits == Logits::kNone) continue;
     // Rows of the output matrix beyond the tokenizer's vocabulary are padding, never tokens.
-    if (choose(request,
-               logits.subspan(row++ * vocabulary, static_cast<size_t>(model_.info.vocabulary_size)))) {
-      const bool length = request.known() >= request.limit;
-      ended_.emplace_back(request.id, length ? FinishReason::kLength : FinishReason::kEndToken);
-    }
+    const auto values = logits.subspan(row++ * vocabulary, static_cast<size_t>(model_.info.vocabulary_size));
+    if (const auto reason = choose(request, values)) ended_.emplace_back(request.id, *reason);
   }
 }
 
@@ -250,7 +280,8 @@ void LocalEngine::pool(const StepPlan& plan, std::span<const float> hidden) {
   }
 }
 
-bool LocalEngine::choose(RequestState& request, std::span<float> row) {
+std::optional<FinishReason> LocalEngine::choose(RequestState& request, std::span<float> row) {
+  if (!request.failure.message.empty()) return FinishReason::kError;
   const auto now = Clock::now();
   const bool first = request.usage.completion_tokens == 0;
   if (first) request.first_token = now;
@@ -258,14 +289,22 @@ bool LocalEngine::choose(RequestState& request, std::span<float> row) {
       .observe(std::chrono::duration<double>(now - (first ? request.submitted : request.last_token)).count());
   request.last_token = now;
   if (observe_logits_) observe_logits_(request.id, request.known(), row);
-  sample::Choice choice = request.sampler.choose(row, static_cast<uint64_t>(request.known()));
+  sample::Choice choice =
+      request.sampler.choose(row, static_cast<uint64_t>(request.known()), request.allowed);
   ++request.usage.completion_tokens;
   ++measured_.tokens_generated;
-  if (model_.tokenizer->ends_generation(choice.token)) return true;
+  if (model_.tokenizer->ends_generation(choice.token))
+    return request.known() >= request.limit ? FinishReason::kLength : FinishReason::kEndToken;
+  if (request.matcher) {
+    if (const Status accepted = request.matcher->accept(choice.token); !accepted) {
+      request.failure = accepted.error();
+      return FinishReason::kError;
+    }
+  }
   request.sampler.accept(choice.token);
   request.tokens.push_back(choice.token);
   request.sink->on_event(TokenChosen{std::move(choice)});
-  return request.known() >= request.limit;
+  return request.known() >= request.limit ? std::optional(FinishReason::kLength) : std::nullopt;
 }
 
 void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error) {

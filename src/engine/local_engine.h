@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/loader.h"
 #include "engine/scheduler.h"
+#include "grammar/compiler.h"
 
 namespace tempo9::engine {
 
@@ -25,6 +26,7 @@ class LocalEngine final : public Engine {
   Result<std::vector<TokenId>> prepare(std::string_view text,
                                        const text::SpecialTokens& special) const override;
   Result<RequestId> submit(Request request, std::shared_ptr<EventSink> sink) override;
+  void compile(const grammar::Form& form, grammar::CompileDone done) override;
   void cancel(RequestId id) override;
   Stats stats() const override;
   void shut_down(std::chrono::steady_clock::time_point deadline) override;
@@ -37,17 +39,19 @@ class LocalEngine final : public Engine {
   void run_step();
   // What does not need the running step's result.
   void work_ahead();
+  void find_allowed(const StepPlan& plan);
   void trace_step(const StepPlan& plan, std::chrono::steady_clock::time_point begin);
   void trace_request(const RequestState& request) const;
   void settle(const StepPlan& plan, std::span<float> logits);
   void pool(const StepPlan& plan, std::span<const float> hidden);
   void fail_all(const Error& error);
-  // True if the request has come to its end with this row.
-  bool choose(RequestState& request, std::span<float> row);
+  // Why the request has come to its end with this row, if it has.
+  std::optional<FinishReason> choose(RequestState& request, std::span<float> row);
   void finish(std::unique_ptr<RequestState> request, FinishReason reason, Error error = {});
   void publish_stats();
 
   LoadedModel model_;
+  grammar::Compiler compiler_;
   Scheduler scheduler_;
   const decltype(EngineOptions::observe_logits) observe_logits_;
   const std::unique_ptr<Trace> trace_;                     // null: none is written

@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "engine/testing/devices.h"
+#include "grammar/form.h"
 #include "model/testing/tiny_llama.h"
 
 namespace tempo9::engine {
@@ -115,6 +117,61 @@ TEST_P(LocalEngineTest, EndTokensCanBeIgnored) {
   r.ignore_end = true;
   r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, 100.0f}};  // would end it otherwise
   EXPECT_EQ(start(*engine, r)->wait().reason, FinishReason::kLength);
+}
+
+std::shared_ptr<const grammar::CompiledGrammar> compile(Engine& engine, const char* schema) {
+  std::promise<grammar::Compiled> promise;
+  engine.compile(grammar::schema_form(grammar::Json::parse(schema), "test"),
+                 [&](grammar::Compiled compiled) { promise.set_value(std::move(compiled)); });
+  const grammar::Compiled compiled = promise.get_future().get();
+  EXPECT_TRUE(compiled) << compiled.error().message;
+  return compiled.value_or(nullptr);
+}
+
+std::string spell(const Engine& engine, const std::vector<TokenId>& tokens) {
+  std::string text;
+  for (const TokenId token : tokens) text += engine.tokenizer().bytes(token, false);
+  return text;
+}
+
+// Random weights, so nothing but the grammar makes the reply what it is.
+TEST_P(LocalEngineTest, AReplyHasTheFormThatIsAsked) {
+  const auto engine = make();
+  const auto form =
+      compile(*engine, R"({"type":"object","properties":{"kind":{"enum":["left","right"]},"sure":
+                                        {"type":"boolean"}},"required":["kind","sure"]})");
+  for (int seed = 0; seed < 8; ++seed) {
+    Request r = request(seed, 20, 0, seed == 0 ? 0.0f : 1.5f);
+    r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, 100.0f}};  // would end it at once otherwise
+    r.grammar = form;
+    const auto sink = start(*engine, r);
+    EXPECT_EQ(sink->wait().reason, FinishReason::kEndToken);
+    const auto json = nlohmann::json::parse(spell(*engine, sink->tokens()), nullptr, false);
+    EXPECT_TRUE(json["kind"] == "left" || json["kind"] == "right") << json;
+    EXPECT_TRUE(json["sure"].is_boolean()) << json;
+    EXPECT_EQ(start(*engine, r)->tokens(), sink->tokens());  // the same seed, the same reply
+  }
+}
+
+TEST_P(LocalEngineTest, AFormDoesNotTouchItsNeighbours) {
+  const auto engine = make();
+  const auto form =
+      compile(*engine, R"({"type":"array","items":{"type":"integer"},"minItems":30,"maxItems":40})");
+  const auto free_alone = start(*engine, request(1, 20, 30));
+  free_alone->wait();
+  Request held = request(2, 25, 60);
+  held.grammar = form;
+  const auto held_alone = start(*engine, held)->tokens();
+  std::vector<std::shared_ptr<Collector>> held_beside, free_beside;
+  for (int i = 0; i < 3; ++i) {
+    held_beside.push_back(start(*engine, held));
+    free_beside.push_back(start(*engine, request(1, 20, 30)));
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(held_beside[static_cast<size_t>(i)]->tokens(), held_alone);
+    EXPECT_EQ(free_beside[static_cast<size_t>(i)]->tokens(), free_alone->tokens());
+    EXPECT_EQ(free_beside[static_cast<size_t>(i)]->logprobs(), free_alone->logprobs());
+  }
 }
 
 // A vector is the same to the last bit: alone, beside others, cut into any steps, cold and warm.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "grammar/matcher.h"
 #include "kv/kv_cache.h"
 
 namespace tempo9::engine {
@@ -28,7 +29,10 @@ struct RequestState {
   // is.
   RequestId leader = 0;
   int shared = 0;
-  std::optional<Pooler> pooler;  // instead of a reply
+  std::optional<Pooler> pooler;             // instead of a reply
+  std::optional<grammar::Matcher> matcher;  // where the reply is in its grammar, if it has one
+  grammar::TokenMask allowed;               // for the row that is being computed
+  Error failure;                            // why the reply cannot go on
   bool admitted_before = false, restarted = false;
   Usage usage;
   std::chrono::steady_clock::time_point submitted, started, first_token, last_token;

@@ -1,6 +1,7 @@
 #include "sample/sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/check.h"
@@ -28,6 +29,32 @@ float log_probability(float logit, float largest, double log_sum) {
   if (!(logit > kBanned)) return kBanned;
   if (logit == largest) return static_cast<float>(-log_sum);
   return static_cast<float>(logit - static_cast<double>(largest) - log_sum);
+}
+
+constexpr size_t kWordBits = 32;
+
+bool is_allowed(TokenMask allowed, TokenId token) {
+  const auto id = static_cast<size_t>(token);
+  return (allowed[id / kWordBits] >> id % kWordBits & 1) != 0;
+}
+
+TokenId first_allowed(TokenMask allowed) {
+  TokenId first = 0;
+  for (const uint32_t word : allowed) {
+    if (word != 0) return first + std::countr_zero(word);
+    first += static_cast<TokenId>(kWordBits);
+  }
+  return 0;
+}
+
+void forbid(std::span<float> logits, TokenMask allowed) {
+  for (size_t word = 0; word < allowed.size(); ++word) {
+    const size_t begin = word * kWordBits;
+    for (uint32_t left = ~allowed[word]; left != 0; left &= left - 1) {
+      const size_t token = begin + static_cast<size_t>(std::countr_zero(left));
+      if (token < logits.size()) logits[token] = kBanned;
+    }
+  }
 }
 
 }  // namespace
@@ -78,8 +105,9 @@ void Sampler::accept(TokenId token) {
     seen_.insert(place, {token, 1});
 }
 
-Choice Sampler::choose(std::span<float> logits, uint64_t position) {
+Choice Sampler::choose(std::span<float> logits, uint64_t position, TokenMask allowed) {
   CHECK(!logits.empty());
+  CHECK(allowed.empty() || allowed.size() * kWordBits >= logits.size());
   const bool reports = options_.top_logprobs >= 0;
   Choice choice{0, 0, {}};
   float largest = kBanned;
@@ -90,8 +118,10 @@ Choice Sampler::choose(std::span<float> logits, uint64_t position) {
     rank_top(logits, choice);
     for (TokenLogprob& entry : choice.top) entry.logprob = log_probability(entry.logprob, largest, log_sum);
   }
+  forbid(logits, allowed);
   adjust(logits);
   choice.token = pick(logits, position);
+  if (!allowed.empty() && !is_allowed(allowed, choice.token)) choice.token = first_allowed(allowed);
   if (reports) {
     const auto changed = std::find_if(originals_.begin(), originals_.end(),
                                       [&](const Original& o) { return o.id == choice.token; });

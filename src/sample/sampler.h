@@ -9,6 +9,8 @@
 //     is chosen. Tokens at +infinity share all the probability equally.
 //   - top-p keeps the smallest set that reaches p of what top-k left; min-p is relative to the most probable
 //     token. At least one token always stays.
+//   - A token that `allowed` leaves out counts as -infinity; if all that it allows are, the first of them is
+//   chosen.
 //   - Equal logits, options, seed and position give the same token on every machine: the arithmetic between
 //     them is integers and IEEE doubles in a fixed order. Log-probabilities go through the library's log()
 //     and may differ in their last bit.
@@ -27,6 +29,10 @@
 #include "sample/softmax.h"
 
 namespace tempo9::sample {
+
+// One bit for each token, 32 a word, the lowest first: set where the token may be chosen. Empty: every token
+// may.
+using TokenMask = std::span<const uint32_t>;
 
 struct SamplingOptions {
   float temperature = 1.0f;  // 0: greedy. At least 0
@@ -63,8 +69,9 @@ class Sampler {
   Sampler(SamplingOptions options, std::span<const TokenId> prompt);
 
   // Chooses from `logits` (vocabulary_size values, at least 1; changed in place). `position`: of the token
-  // being chosen in the whole sequence.
-  Choice choose(std::span<float> logits, uint64_t position);
+  // being chosen in the whole sequence. `allowed`, if not empty, has a bit for every logit and at least one
+  // set. Log-probabilities are those of all tokens.
+  Choice choose(std::span<float> logits, uint64_t position, TokenMask allowed = {});
   // Tells that `token` has become part of the reply.
   void accept(TokenId token);
 

@@ -31,6 +31,44 @@ std::string complaint(const SamplingOptions& options) {
   return status ? "" : status.error().message;
 }
 
+TEST(Mask, LeavesWhatItAllows) {
+  std::vector<float> logits(70, 0);
+  logits[3] = 9, logits[40] = 5, logits[69] = 4;
+  const std::vector<uint32_t> allowed = {0, 1u << 8, 1u << 5};  // 40 and 69
+  const auto pick = [&](const SamplingOptions& options, std::vector<float> row, uint64_t position) {
+    return Sampler(options, {}).choose(row, position, allowed);
+  };
+  EXPECT_EQ(pick(greedy(), logits, 0).token, 40);
+  SamplingOptions random;
+  random.temperature = 3;
+  int second = 0;
+  for (uint64_t position = 0; position < 200; ++position) {
+    const TokenId token = pick(random, logits, position).token;
+    EXPECT_TRUE(token == 40 || token == 69) << token;
+    second += token == 69;
+  }
+  EXPECT_GT(second, 40);
+  EXPECT_LT(second, 140);
+}
+
+TEST(Mask, KeepsTheModelsOwnProbabilities) {
+  SamplingOptions options = greedy();
+  options.top_logprobs = 1;
+  std::vector<float> logits = {0, 0}, again = logits;
+  const std::vector<uint32_t> allowed = {2};
+  const Choice choice = Sampler(options, {}).choose(logits, 0, allowed);
+  EXPECT_EQ(choice.token, 1);
+  EXPECT_NEAR(choice.logprob, std::log(0.5), 1e-6);
+  ASSERT_EQ(choice.top.size(), 1u);
+  EXPECT_EQ(choice.top[0].token, 0);
+  EXPECT_EQ(Sampler(greedy(), {}).choose(again, 0, std::vector<uint32_t>{~0u}).token, 0);
+}
+
+TEST(Mask, TakesTheFirstAllowedTokenWhereNoneHasAProbability) {
+  std::vector<float> logits = {1, -kInfinity, kNan, -kInfinity};
+  EXPECT_EQ(Sampler(greedy(), {}).choose(logits, 0, std::vector<uint32_t>{0b1100}).token, 2);
+}
+
 TEST(Check, AcceptsTheBordersOfEveryRange) {
   SamplingOptions options;
   EXPECT_EQ(complaint(options), "");

@@ -181,14 +181,6 @@ TEST(AnthropicMessages, LeavesOutWorkOfAnthropicsServers) {
             (std::vector<std::string>{"messages: server_tool_use", "messages: web_search_tool_result"}));
 }
 
-TEST(AnthropicMessages, NamesWhatItCannotAnswerYet) {
-  testing::expect_gaps(
-      parse_anthropic_messages,
-      {{with(R"("tools":[{"name":"f"}],"tool_choice":{"type":"any"})"), "tool_choice"},
-       {with(R"("tools":[{"name":"f"}],"tool_choice":{"type":"tool","name":"f"})"), "tool_choice"},
-       {with(R"("output_config":{"format":{"type":"json_schema","schema":{}}})"), "output_config.format"}});
-}
-
 TEST(AnthropicMessages, NamesWhatIsWrong) {
   testing::expect_faults(
       parse_anthropic_messages, ErrorCode::kInvalidArgument,

@@ -23,6 +23,7 @@ struct ToolChoice {
 struct OutputFormat {
   enum class Kind { kText, kJson, kSchema } kind = Kind::kText;
   chat::Json schema;  // kSchema: a JSON Schema, its keys in the client's order
+  std::string field;  // where the request asks for it, for messages
 };
 
 struct ApiRequest {

@@ -13,6 +13,7 @@
 #include "engine/token_stream.h"
 #include "server/api/engine_events.h"
 #include "server/api/prompts.h"
+#include "server/api/reply_form.h"
 #include "server/api/token_reports.h"
 
 namespace tempo9::server {
@@ -50,7 +51,8 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void receive(size_t index, engine::Event event);
 
  private:
-  Status submit(const std::vector<Prompt>& prompts);
+  void begin(const grammar::Compiled& form);
+  Status submit(const std::shared_ptr<const grammar::CompiledGrammar>& form);
   Sequence make_sequence(const chat::ReplyStart& start) const;
   void take_events();
   void handle(size_t index, const engine::TokenChosen& event);
@@ -72,6 +74,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   const ApiRequest request_;
   const std::unique_ptr<ReplyWriter> reply_;
   const std::shared_ptr<ResponseWriter> response_;
+  std::vector<Prompt> prompts_;      // until they are submitted
   std::vector<int> prompt_tokens_;   // of each prompt
   std::vector<Sequence> sequences_;  // `choices` for each prompt
   size_t finished_ = 0;
@@ -96,10 +99,9 @@ void Generation::start() {
     return fail({known.error().code, known.error().message, "model"});
   if (service_.draining()) return fail({ErrorCode::kBusy, "the server is shutting down"});
   if (request_.gap) return fail(*request_.gap);
-  const auto prompts = make_prompts(service_, request_);
+  auto prompts = make_prompts(service_, request_);
   if (!prompts) return fail(prompts.error());
-  if (const Status submitted = submit(*prompts); !submitted)
-    return fail({submitted.error().code, submitted.error().message});
+  prompts_ = *std::move(prompts);
   response_->on_closed([weak = weak_from_this()] {
     if (const auto self = weak.lock()) {
       self->over_ = true;
@@ -107,10 +109,24 @@ void Generation::start() {
       self->note_usage(self->usage());
     }
   });
+  const auto form = reply_form(request_, prompts_.empty() ? chat::ReplyStart() : prompts_.front().reply);
+  if (!form) return fail(form.error());
+  if (!*form) return begin(nullptr);
+  service_.engine().compile(**form, [self = shared_from_this()](const grammar::Compiled& compiled) {
+    self->response_->post([self, compiled] { self->begin(compiled); });
+  });
+}
+
+void Generation::begin(const grammar::Compiled& form) {
+  if (over_) return;
+  if (!form) return fail({form.error().code, form.error().message, form_field(request_)});
+  if (const Status submitted = submit(*form); !submitted)
+    return fail({submitted.error().code, submitted.error().message});
   if (!over_) reply_->begin(usage().prompt_tokens);
 }
 
-Status Generation::submit(const std::vector<Prompt>& prompts) {
+Status Generation::submit(const std::shared_ptr<const grammar::CompiledGrammar>& form) {
+  const std::vector<Prompt> prompts = std::exchange(prompts_, {});
   const uint64_t seed = request_.seed.value_or(random_seed());
   const size_t choices = static_cast<size_t>(request_.choices);
   for (const Prompt& prompt : prompts) prompt_tokens_.push_back(static_cast<int>(prompt.ids.size()));
@@ -120,6 +136,7 @@ Status Generation::submit(const std::vector<Prompt>& prompts) {
     engine::Request request{prompt.ids, request_.sampling, request_.max_new_tokens, request_.ignore_end,
                             prompt.boundaries};
     request.sampling.seed = choice_seed(seed, index % choices);
+    request.grammar = form;
     auto sink = std::make_shared<NumberedSink<Generation>>(shared_from_this(), index);
     TRY_ASSIGN(const engine::RequestId id, service_.engine().submit(std::move(request), std::move(sink)));
     sequences_.push_back(make_sequence(prompt.reply));

@@ -8,10 +8,6 @@ void set_schema(const Json* schema, OutputFormat& output) {
   if (schema != nullptr) output.schema = *schema;
 }
 
-void report_gap(Fields& fields, std::string_view name, std::string_view type) {
-  fields.report_gap(name, fmt::format("'{}' is not supported yet; only 'text' is", type));
-}
-
 }  // namespace
 
 void read_output_format(Fields& fields, std::string_view name, OutputFormat& output) {
@@ -33,7 +29,7 @@ void read_output_format(Fields& fields, std::string_view name, OutputFormat& out
     return members.refuse(ErrorCode::kUnsupported, "type",
                           fmt::format("'{}' is not one of text, json_object, json_schema", abbreviate(type)));
   }
-  report_gap(fields, name, type);
+  output.field = path.text();
 }
 
 void read_ollama_format(Fields& fields, OutputFormat& output) {
@@ -47,7 +43,7 @@ void read_ollama_format(Fields& fields, OutputFormat& output) {
     return fields.refuse(ErrorCode::kInvalidArgument, "format",
                          fmt::format("expected \"json\" or a JSON Schema, but got {}", kind_of(*format)));
   }
-  report_gap(fields, "format", output.kind == OutputFormat::Kind::kJson ? "json" : "a schema");
+  output.field = "format";
 }
 
 }  // namespace tempo9::server

@@ -8,7 +8,7 @@
 namespace tempo9::server {
 
 // A field such as OpenAI's `response_format`: an object whose `type` is text, json_object or json_schema, the
-// schema standing in it as `schema` or as `json_schema.schema`. All but text is a gap so far.
+// schema standing in it as `schema` or as `json_schema.schema`.
 void read_output_format(Fields& fields, std::string_view name, OutputFormat& output);
 
 // Likewise Ollama's `format`: "json", or the schema itself.

@@ -7,8 +7,6 @@
 namespace tempo9::server {
 namespace {
 
-constexpr const char* kNotForced = "this server cannot make a model call a tool yet; 'auto' works";
-
 void read_tool(const Json& value, const FieldPath& path, Faults& faults, chat::ChatRequest& conversation) {
   Fields tool(value, path, faults);
   const std::string type = tool.string("type").value_or("function");
@@ -126,8 +124,6 @@ void check_tools(const ApiRequest& request, const chat::ChatRequest& conversatio
                   fmt::format("there is no tool of the name '{}'", abbreviate(choice.name)));
   if (choice.kind == ToolChoice::Kind::kRequired && tools.empty())
     fields.refuse(ErrorCode::kInvalidArgument, field, "a call is required, but there are no tools");
-  if (choice.kind == ToolChoice::Kind::kRequired || choice.kind == ToolChoice::Kind::kNamed)
-    fields.report_gap(field, kNotForced);
 }
 
 std::string declare_found(const chat::Tool& tool) {

@@ -32,8 +32,7 @@ std::string qualified_name(std::string_view name_space, std::string_view name);
 // "name"}) write it.
 void read_tool_choice(Fields& fields, ToolChoice& choice);
 
-// Refuses a choice of a tool that is not there, and reports that a call cannot be forced yet. `field` is the
-// one with the choice.
+// Refuses a choice of a tool that is not there. `field` is the one with the choice.
 void check_tools(const ApiRequest& request, const chat::ChatRequest& conversation, Fields& fields,
                  std::string_view field);
 

@@ -109,6 +109,10 @@ Result<engine::RequestId> FakeEngine::submit(engine::Request request,
   return next_id_++;
 }
 
+void FakeEngine::compile(const grammar::Form& form, grammar::CompileDone done) {
+  compiler_.compile(form, std::move(done));
+}
+
 void FakeEngine::cancel(engine::RequestId id) {
   const std::lock_guard lock(mutex_);
   if (const auto job = jobs_.find(id); job != jobs_.end()) job->second.cancelled = true;

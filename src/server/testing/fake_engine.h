@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "engine/testing/byte_tokenizer.h"
+#include "grammar/compiler.h"
 
 namespace tempo9::server::testing {
 
@@ -52,6 +53,7 @@ class FakeEngine final : public engine::Engine {
   Result<std::vector<TokenId>> prepare(std::string_view text,
                                        const text::SpecialTokens& special) const override;
   Result<engine::RequestId> submit(engine::Request request, std::shared_ptr<engine::EventSink> sink) override;
+  void compile(const grammar::Form& form, grammar::CompileDone done) override;
   void cancel(engine::RequestId id) override;
   engine::Stats stats() const override;
   void shut_down(std::chrono::steady_clock::time_point deadline) override;
@@ -73,6 +75,7 @@ class FakeEngine final : public engine::Engine {
 
   engine::ModelInfo info_;
   engine::testing::ByteTokenizer tokenizer_;
+  grammar::Compiler compiler_{tokenizer_};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   FakeScript script_;

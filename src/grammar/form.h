@@ -1,0 +1,61 @@
+// What a text must look like, as plain values: a tree whose leaves are texts, schemas and grammars. Whoever
+// reads a request or knows how a model writes its calls builds one; the compiler makes masks of it.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tempo9::grammar {
+
+using Json = nlohmann::ordered_json;
+
+struct Form {
+  enum class Kind {
+    kText,        // `text`, exactly; those of `words` in it that name control tokens are these tokens
+    kFreeText,    // any text that none of `words` occurs in
+    kJsonSchema,  // a JSON text that `schema` accepts, written with ", " and ": " and no other white space
+    kRegex,       // a text that all of the regular expression `text` matches (ECMAScript)
+    kEbnf,        // by the grammar `text`, in XGrammar's notation, from its rule `root`
+    kLark,        // by the grammar `text`, in Lark's notation, from its rule `start`
+    kSequence,    // all of `parts`, in order
+    kChoice,      // one of `parts`
+    kRepeat,      // `parts[0]`, `least` to `most` times
+    kDispatch,    // free text; behind any word of `words` stands the part of the same index, `most` times at
+                // most (1, which ends the text, or -1). All words name control tokens, or none does
+  } kind = Kind::kText;
+  std::string text = {};
+  Json schema = nullptr;
+  std::string subject =
+      {};  // whose schema or grammar this is, for messages: "response_format", "tool 'find'"
+  std::vector<std::string> words = {};
+  std::vector<Form> parts = {};
+  int least = 0, most = -1;  // kRepeat; -1: any number
+};
+
+inline Form text_form(std::string text, std::vector<std::string> control_names = {}) {
+  Form form{Form::Kind::kText, std::move(text)};
+  form.words = std::move(control_names);
+  return form;
+}
+inline Form schema_form(Json schema, std::string subject) {
+  return {Form::Kind::kJsonSchema, {}, std::move(schema), std::move(subject)};
+}
+inline Form sequence_form(std::vector<Form> parts) {
+  Form form{Form::Kind::kSequence};
+  form.parts = std::move(parts);
+  return form;
+}
+inline Form choice_form(std::vector<Form> parts) {
+  Form form{Form::Kind::kChoice};
+  form.parts = std::move(parts);
+  return form;
+}
+// Text without `word`, then `word`, which may name a control token.
+inline Form text_until(const std::string& word) {
+  Form free{Form::Kind::kFreeText};
+  free.words = {word};
+  return sequence_form({std::move(free), text_form(word, {word})});
+}
+
+}  // namespace tempo9::grammar
