@@ -12,8 +12,13 @@ xgrammar::TokenizerInfo make_info(const text::Tokenizer& tokenizer) {
   std::vector<int32_t> ends;
   texts.reserve(static_cast<size_t>(tokenizer.vocabulary_size()));
   for (TokenId token = 0; token < tokenizer.vocabulary_size(); ++token) {
-    texts.emplace_back(tokenizer.bytes(token, false));
     if (tokenizer.ends_generation(token)) ends.push_back(token);
+    // The library never takes a token without text, not even where a grammar names it. No character has this
+    // byte.
+    if (tokenizer.is_control(token))
+      texts.push_back("\xFF" + std::string(tokenizer.name(token)));
+    else
+      texts.emplace_back(tokenizer.bytes(token, false));
   }
   return xgrammar::TokenizerInfo(texts, xgrammar::VocabType::RAW, tokenizer.vocabulary_size(), ends);
 }

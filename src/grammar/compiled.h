@@ -14,8 +14,8 @@ namespace tempo9::grammar {
 // A tokenizer's tokens in the library's order. Takes a while to make (0.1 s for 150,000 tokens); immutable.
 class Vocabulary {
  public:
-  // Tokens stand for the bytes that a reply shows of them, so control tokens stand for none and are allowed
-  // nowhere but where a form names them. Those that end a reply are allowed where a text may end.
+  // Tokens stand for the bytes that a reply shows of them. Control tokens stand for none: they are allowed
+  // where a form names them and within free text. Those that end a reply are allowed where a text may end.
   static Result<std::shared_ptr<const Vocabulary>> make(const text::Tokenizer& tokenizer);
   ~Vocabulary();
 

@@ -190,7 +190,7 @@ TEST(JsonSchema, RefusesWhatItCannotKeepByName) {
       {R"({"oneOf":[{"type":"string"},{"type":"string","maxLength":3}]})", "/oneOf"},
       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", "/oneOf"},
       {R"({"enum":["a","b"],"minLength":3})", "/minLength"},
-      {R"({"allOf":[{"pattern":"a"},{"pattern":"b"}]})", "/pattern"},
+      {R"({"allOf":[{"pattern":"a"},{"pattern":"b"}]})", "/allOf/1/pattern"},
       {R"({"$ref":"other.json#/a"})", "/$ref"},
       {R"({"$ref":"#/$defs/none"})", "/$ref"},
       {R"({"$ref":"#"})", "/$ref"},

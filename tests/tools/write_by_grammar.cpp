@@ -6,6 +6,7 @@
 //   too long
 #include <fmt/format.h>
 
+#include <bit>
 #include <chrono>
 #include <future>
 #include <iostream>
@@ -43,14 +44,21 @@ Form read_form(const Json& line) {
   return form;
 }
 
+using Words = std::vector<uint32_t>;
+
 // Draws tokens. A text that has become long is brought to its end with tokens that close what is open.
 class Author {
  public:
   Author(const text::Tokenizer& tokenizer, const Options& options)
       : tokenizer_(tokenizer), options_(options) {
-    for (TokenId token = 0; token < tokenizer.vocabulary_size(); ++token) {
-      const std::string_view bytes = tokenizer.bytes(token, false);
-      closing_.push_back(!bytes.empty() && bytes.find_first_not_of("\"}]") == bytes.npos);
+    const auto size = static_cast<size_t>(tokenizer.vocabulary_size());
+    closing_.resize((size + 31) / 32);
+    ending_.resize(closing_.size());
+    for (size_t token = 0; token < size; ++token) {
+      const std::string_view bytes = tokenizer.bytes(static_cast<TokenId>(token), false);
+      const bool closes = !bytes.empty() && bytes.find_first_not_of("\"}]") == bytes.npos;
+      closing_[token / 32] |= uint32_t{closes} << token % 32;
+      ending_[token / 32] |= uint32_t{tokenizer.ends_generation(static_cast<TokenId>(token))} << token % 32;
     }
   }
 
@@ -72,22 +80,35 @@ class Author {
   }
 
  private:
-  TokenId draw(grammar::TokenMask mask, bool hurry) {
-    std::vector<TokenId> allowed, closing;
-    for (TokenId token = 0; token < tokenizer_.vocabulary_size(); ++token) {
-      if ((mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1) == 0) continue;
-      if (tokenizer_.ends_generation(token) && (hurry || random_() % 2 == 0)) return token;
-      allowed.push_back(token);
-      if (closing_[static_cast<size_t>(token)]) closing.push_back(token);
+  // One of the tokens in both, each with the same chance; -1 if there is none.
+  TokenId any_of(grammar::TokenMask mask, const Words& among) {
+    size_t count = 0;
+    for (size_t i = 0; i < mask.size(); ++i) count += static_cast<size_t>(std::popcount(mask[i] & among[i]));
+    if (count == 0) return -1;
+    size_t left = random_() % count;
+    for (size_t i = 0;; ++i) {
+      uint32_t word = mask[i] & among[i];
+      const auto here = static_cast<size_t>(std::popcount(word));
+      if (left >= here) {
+        left -= here;
+        continue;
+      }
+      for (; left > 0; --left) word &= word - 1;
+      return static_cast<TokenId>(i * 32) + std::countr_zero(word);
     }
-    const bool close = !closing.empty() && (hurry || random_() % 8 == 0);
-    const std::vector<TokenId>& choice = close ? closing : allowed;
-    return choice.empty() ? -1 : choice[random_() % choice.size()];
+  }
+
+  TokenId draw(grammar::TokenMask mask, bool hurry) {
+    if (hurry || random_() % 2 == 0)
+      if (const TokenId end = any_of(mask, ending_); end >= 0) return end;
+    if (hurry || random_() % 8 == 0)
+      if (const TokenId closing = any_of(mask, closing_); closing >= 0) return closing;
+    return any_of(mask, Words(mask.size(), ~0u));
   }
 
   const text::Tokenizer& tokenizer_;
   const Options& options_;
-  std::vector<bool> closing_;
+  Words closing_, ending_;
   std::mt19937 random_{1};
 };
 

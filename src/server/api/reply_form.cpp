@@ -8,7 +8,7 @@ namespace {
 std::optional<grammar::Form> answer_of(const OutputFormat& output) {
   if (output.kind == OutputFormat::Kind::kText) return std::nullopt;
   const bool any = output.kind == OutputFormat::Kind::kJson;
-  return grammar::schema_form(any ? Json{{"type", "object"}} : output.schema, output.field);
+  return grammar::schema_form(any ? chat::Json{{"type", "object"}} : output.schema, output.field);
 }
 
 }  // namespace
