@@ -28,6 +28,27 @@ for await (const event of await client.messages.create({ ...greedy, stream: true
 assert.equal(types[0], "message_start");
 assert.equal(types.at(-1), "message_stop");
 
+// Tools, and the answer from a result.
+const schema = {
+  type: "object",
+  properties: { city: { type: "string", description: "City name" } },
+  required: ["city"],
+};
+const tools = [{ name: "get_weather", description: "Get the current weather", input_schema: schema }];
+const question = [{ role: "user", content: "What is the weather in Paris?" }];
+const called = await client.messages.create({ ...greedy, messages: question, tools });
+const streamed = await client.messages.stream({ ...greedy, messages: question, tools }).finalMessage();
+for (const message of [called, streamed]) {
+  assert.equal(message.stop_reason, "tool_use");
+  const [call, ...others] = message.content;
+  assert.equal(others.length, 0);
+  assert.deepEqual([call.type, call.name, call.input], ["tool_use", "get_weather", { city: "Paris" }]);
+  const result = { type: "tool_result", tool_use_id: call.id, content: '{"temperature": 21, "condition": "sunny"}' };
+  const next = [...question, { role: "assistant", content: message.content }, { role: "user", content: [result] }];
+  const told = await client.messages.create({ ...greedy, messages: next, tools });
+  assert.equal(told.content[0].text, "The temperature is 21 and condition is sunny.");
+}
+
 const counted = await client.messages.countTokens({ model: "m", messages });
 assert.equal(counted.input_tokens, reply.usage.input_tokens + reply.usage.cache_read_input_tokens);
 

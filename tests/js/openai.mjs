@@ -35,6 +35,42 @@ assert.equal(thoughtful.output[1].content[0].text, answer);
 const next = await client.responses.create({ ...greedy, input: "Hello", previous_response_id: whole.id });
 assert.equal(next.status, "completed");
 
+// Tools: the client's own helper runs them and asks again until there is an answer.
+const weather = {
+  name: "get_weather",
+  description: "Get the current weather",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string", description: "City name" } },
+    required: ["city"],
+  },
+};
+const asked = [];
+const run = {
+  ...weather,
+  parse: JSON.parse,
+  function: ({ city }) => {
+    asked.push(city);
+    return JSON.stringify({ temperature: 21, condition: "sunny" });
+  },
+};
+const ask = { ...chat, messages: [{ role: "user", content: "What is the weather in Paris?" }] };
+for (const stream of [false, true]) {
+  const runner = client.chat.completions.runTools({ ...ask, stream, tools: [{ type: "function", function: run }] });
+  assert.equal(await runner.finalContent(), "The temperature is 21 and condition is sunny.");
+}
+assert.deepEqual(asked, ["Paris", "Paris"]);
+
+const tools = [{ type: "function", strict: false, ...weather }];
+const called = client.responses.stream({ ...greedy, input: "What is the weather in Paris?", tools });
+const pieces = [];
+for await (const event of called)
+  if (event.type === "response.function_call_arguments.delta") pieces.push(event.delta);
+const call = (await called.finalResponse()).output[0];
+assert.equal(call.type, "function_call");
+assert.deepEqual(JSON.parse(call.arguments), { city: "Paris" });
+assert.equal(pieces.join(""), call.arguments);
+
 const models = await client.models.list();
 assert.equal(models.data.length, 1);
 assert.equal((await client.models.retrieve(models.data[0].id)).id, models.data[0].id);

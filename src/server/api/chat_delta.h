@@ -31,9 +31,9 @@ struct ChatDelta {
   std::string reasoning;               // of the thinking; whole characters
   std::string text;                    // of the answer behind it
   std::vector<chat::CallDelta> calls;  // behind `text`; text behind a call comes in a delta of its own
-  std::vector<TokenReport> tokens;     // if log-probabilities were asked for: those that these texts complete
-  std::optional<StopReason> finish;    // only in a choice's last delta
-  std::string stop_string;             // for kStopString: the one that ended it
+  std::vector<TokenReport> tokens;   // if log-probabilities were asked for: those of the texts, not of calls
+  std::optional<StopReason> finish;  // only in a choice's last delta
+  std::string stop_string;           // for kStopString: the one that ended it
 };
 
 struct ReplyUsage {

@@ -28,8 +28,12 @@ struct Sequence {
   TokenReports reports;
   int tokens = 0;            // pushed into `stream`
   int reasoning_tokens = 0;  // of them
-  bool stopped = false;      // by a stop string
-  engine::Usage usage;       // once it has finished
+  int calls = 0;             // complete ones
+  bool stopped = false;      // by a stop string, or behind the only call it may hold
+  bool only_call = false;    // the latter
+  // Log-probabilities of text that the parser holds back, if it may become a call.
+  std::vector<TokenReport> held_reports;
+  engine::Usage usage;  // once it has finished
 };
 
 class Generation : public std::enable_shared_from_this<Generation> {
@@ -52,7 +56,10 @@ class Generation : public std::enable_shared_from_this<Generation> {
   void handle(size_t index, const engine::TokenChosen& event);
   void handle(size_t index, engine::Finished event);
   void emit(size_t index, const engine::TokenStream::Piece& piece, std::optional<StopReason> finish);
-  void send(size_t index, std::vector<chat::ReplyPiece> pieces, ChatDelta last);
+  std::vector<chat::ReplyPiece> parse(Sequence& sequence, const engine::TokenStream::Piece& piece,
+                                      std::optional<StopReason> finish);
+  void count_calls(Sequence& sequence, std::vector<chat::ReplyPiece>& pieces);
+  void send(size_t index, std::vector<chat::ReplyPiece> pieces, std::optional<StopReason> finish);
   void note_faults(const chat::CallFaults& faults);
   std::span<const chat::Tool> callable_tools() const;
   void finish();
@@ -182,7 +189,7 @@ void Generation::handle(size_t index, engine::Finished event) {
   if (cut) sequence.usage.completion_tokens = sequence.tokens;
   StopReason reason = StopReason::kStopString;
   if (!piece.stopped)
-    reason = event.reason == engine::FinishReason::kLength ? StopReason::kLength : StopReason::kEnd;
+    reason = event.reason == engine::FinishReason::kLength && !cut ? StopReason::kLength : StopReason::kEnd;
   emit(index, piece, reason);
   if (++finished_ == sequences_.size()) finish();
 }
@@ -190,36 +197,76 @@ void Generation::handle(size_t index, engine::Finished event) {
 void Generation::emit(size_t index, const engine::TokenStream::Piece& piece,
                       std::optional<StopReason> finish) {
   Sequence& sequence = sequences_[index];
-  std::vector<chat::ReplyPiece> pieces = sequence.parser.push(piece.text);
+  std::vector<chat::ReplyPiece> pieces = parse(sequence, piece, finish);
+  count_calls(sequence, pieces);
+  const bool cut = piece.stopped || sequence.only_call;
+  std::ranges::move(finish ? sequence.reports.release_rest(piece.text.size(), cut)
+                           : sequence.reports.release(piece.text.size()),
+                    std::back_inserter(sequence.held_reports));
+  send(index, std::move(pieces), finish);
+}
+
+std::vector<chat::ReplyPiece> Generation::parse(Sequence& sequence, const engine::TokenStream::Piece& piece,
+                                                std::optional<StopReason> finish) {
+  std::vector<chat::ReplyPiece> pieces;
   const auto append = [&](std::vector<chat::ReplyPiece> more) {
     std::ranges::move(more, std::back_inserter(pieces));
   };
-  if (!piece.control.empty()) append(sequence.parser.push_control(piece.control));
-  ChatDelta last;
-  last.finish = finish;
-  if (finish) {
-    append(sequence.parser.finish(*finish != StopReason::kEnd));
-    note_faults(sequence.parser.faults());
-    last.stop_string = sequence.stream.matched();
+  if (!sequence.only_call) {
+    append(sequence.parser.push(piece.text));
+    if (!piece.control.empty()) append(sequence.parser.push_control(piece.control));
+    if (finish) append(sequence.parser.finish(*finish != StopReason::kEnd));
   }
-  last.tokens = finish ? sequence.reports.release_rest(piece.text.size(), piece.stopped)
-                       : sequence.reports.release(piece.text.size());
-  send(index, std::move(pieces), std::move(last));
+  if (finish) note_faults(sequence.parser.faults());
+  return pieces;
 }
 
-// `last` goes out with the last piece.
-void Generation::send(size_t index, std::vector<chat::ReplyPiece> pieces, ChatDelta last) {
+// Behind the first call of a reply that may hold one nothing counts any more.
+void Generation::count_calls(Sequence& sequence, std::vector<chat::ReplyPiece>& pieces) {
   for (size_t i = 0; i < pieces.size(); ++i) {
-    ChatDelta delta = i + 1 < pieces.size() ? ChatDelta() : std::move(last);
+    auto& calls = pieces[i].calls;
+    for (size_t j = 0; j < calls.size(); ++j) {
+      if (!calls[j].finished) continue;
+      ++sequence.calls;
+      if (request_.parallel_tool_calls) continue;
+      calls.resize(j + 1);
+      pieces.resize(i + 1);
+      sequence.only_call = sequence.stopped = true;
+      service_.engine().cancel(sequence.id);
+      return;
+    }
+  }
+}
+
+// Log-probabilities go out with the last text; tokens that have become a call have none.
+void Generation::send(size_t index, std::vector<chat::ReplyPiece> pieces, std::optional<StopReason> finish) {
+  Sequence& sequence = sequences_[index];
+  std::vector<ChatDelta> deltas(pieces.size());
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    deltas[i].reasoning = std::move(pieces[i].reasoning);
+    deltas[i].text = std::move(pieces[i].text);
+    deltas[i].calls = std::move(pieces[i].calls);
+  }
+  const auto says = [](const ChatDelta& delta) { return !delta.text.empty() || !delta.reasoning.empty(); };
+  const auto last_text = std::find_if(deltas.rbegin(), deltas.rend(), says);
+  if (last_text != deltas.rend())
+    last_text->tokens = std::exchange(sequence.held_reports, {});
+  else if (!deltas.empty())
+    sequence.held_reports.clear();
+  const bool may_become_a_call = !finish && !callable_tools().empty();
+  if (finish || (!sequence.held_reports.empty() && !may_become_a_call)) {
+    if (deltas.empty()) deltas.emplace_back();
+    std::ranges::move(std::exchange(sequence.held_reports, {}), std::back_inserter(deltas.back().tokens));
+  }
+  if (finish) {
+    const bool calls = sequence.calls > 0 && *finish != StopReason::kLength;
+    deltas.back().finish = calls ? StopReason::kCalls : *finish;
+    deltas.back().stop_string = sequence.stream.matched();
+  }
+  for (ChatDelta& delta : deltas) {
     delta.choice = static_cast<int>(index);
-    delta.reasoning = std::move(pieces[i].reasoning);
-    delta.text = std::move(pieces[i].text);
-    delta.calls = std::move(pieces[i].calls);
     reply_->add(std::move(delta));
   }
-  if (!pieces.empty() || (last.tokens.empty() && !last.finish)) return;
-  last.choice = static_cast<int>(index);
-  reply_->add(std::move(last));
 }
 
 void Generation::note_faults(const chat::CallFaults& faults) {
