@@ -77,7 +77,9 @@ void print(const Options& options, const std::string& device, const Measured& pr
 }
 
 int run(const Options& options) {
-  auto evaluator = engine::Evaluator::load(options.engine, options.streams, show_progress());
+  engine::EngineOptions engine_options = options.engine;
+  engine_options.timed = options.profile;
+  auto evaluator = engine::Evaluator::load(engine_options, options.streams, show_progress());
   if (!evaluator) return report(evaluator.error());
   Measured prompt, generation;
   if (const Status done = measure(**evaluator, options, prompt, generation); !done)

@@ -50,7 +50,7 @@ Made create_gpu_host(const DeviceOptions& options, std::optional<int>) {
 Made create_cuda(const DeviceOptions& options, std::optional<int> number) {
   if (!options.isa.empty() && options.isa != "plain")
     return fail(ErrorCode::kInvalidArgument, "unknown variant '{}' of cuda; known is plain", options.isa);
-  return cuda::make_device(number.value_or(0), options.isa.empty());
+  return cuda::make_device(number.value_or(0), {options.isa.empty(), options.timed});
 }
 #endif
 

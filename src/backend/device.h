@@ -138,6 +138,8 @@ struct DeviceOptions {
   // TEMPO9_CPU_ISA. gpu_host: the order in which threads of a group take turns ("forward", "reverse",
   // "shuffled"). cuda: "plain" leaves tensor cores unused.
   std::string isa;
+  // A GPU times each operation for WorkCounters, which keeps operations apart and costs much of its speed.
+  bool timed = false;
 };
 
 // What a user may choose in this build; backends.cpp.

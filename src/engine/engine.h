@@ -124,6 +124,7 @@ struct EngineOptions {
   // Between two tokens of a running reply while prompts are read beside it. 0: a multiple of what it is
   // without them.
   std::chrono::milliseconds max_token_gap{0};
+  bool timed = false;      // backend::DeviceOptions::timed
   std::string trace_path;  // where to write what happened when; empty: nowhere
   // For tests: each row of logits before a token is chosen from it, with the position that the token will
   // have. On the engine's thread.

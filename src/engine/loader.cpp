@@ -109,7 +109,7 @@ Result<LoadedModel> load_model_parts(const EngineOptions& options, int max_logit
   TRY_ASSIGN(loaded.tokenizer, text::make_tokenizer(loaded.file->metadata()));
   TRY_ASSIGN(loaded.info, describe(*loaded.file, options.model_path, *loaded.tokenizer));
   TRY_ASSIGN(const backend::KvType kv_type, kv_type_named(options.kv_type));
-  TRY_ASSIGN(auto device, backend::create_device(options.device, {options.threads, ""}));
+  TRY_ASSIGN(auto device, backend::create_device(options.device, {options.threads, "", options.timed}));
 
   RunnerOptions runner;
   runner.kv_type = kv_type;

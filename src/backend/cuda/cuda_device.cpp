@@ -19,10 +19,10 @@ std::unique_ptr<T> made_or_abort(Result<std::unique_ptr<T>> made) {
 
 class CudaDevice final : public Device {
  public:
-  static Result<std::unique_ptr<Device>> create(int index, bool tensor_cores) {
+  static Result<std::unique_ptr<Device>> create(int index, Variant variant) {
     cudaDeviceProp properties{};
     TRY(check(cudaGetDeviceProperties(&properties, index), "asking for the GPU's properties"));
-    std::unique_ptr<CudaDevice> device(new CudaDevice(tensor_cores));
+    std::unique_ptr<CudaDevice> device(new CudaDevice(variant));
     TRY_ASSIGN(device->memory_, CudaMemory::create(index));
     TRY_ASSIGN(device->work_.matrices_read, CudaBuffer::allocate(*device->memory_, sizeof(uint64_t)));
     device->description_ =
@@ -38,7 +38,7 @@ class CudaDevice final : public Device {
     return CudaBuffer::allocate(*memory_, bytes);
   }
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
-    return CudaWeight::load(*memory_, source, tensor_cores_);
+    return CudaWeight::load(*memory_, source, variant_.tensor_cores);
   }
   std::unique_ptr<SlabTable> create_slab_table(int capacity) override {
     return made_or_abort(CudaSlabTable::create(*memory_, capacity));
@@ -55,14 +55,19 @@ class CudaDevice final : public Device {
     const auto read =
         memory_->read(&counters.expert_matrices, work_.matrices_read->address(), sizeof(uint64_t));
     if (!read) counters.expert_matrices = 0;
+    for (size_t i = 0; i < work_.nanoseconds.size(); ++i)
+      counters.nanoseconds[i] = work_.nanoseconds[i].load(std::memory_order_relaxed);
     return counters;
   }
   std::optional<uint64_t> free_bytes() const override { return memory_->free_bytes(); }
 
  private:
-  explicit CudaDevice(bool tensor_cores) : tensor_cores_(tensor_cores) {}
+  explicit CudaDevice(Variant variant) : variant_(variant) {
+    work_.tensor_cores = variant.tensor_cores;
+    work_.timed = variant.timed;
+  }
 
-  const bool tensor_cores_;
+  const Variant variant_;
   std::unique_ptr<CudaMemory> memory_;
   Work work_;
   std::string description_;
@@ -70,9 +75,9 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> make_device(int index, bool tensor_cores) {
+Result<std::unique_ptr<Device>> make_device(int index, Variant variant) {
   TRY(check_device(index));
-  return CudaDevice::create(index, tensor_cores);
+  return CudaDevice::create(index, variant);
 }
 
 }  // namespace tempo9::backend::cuda

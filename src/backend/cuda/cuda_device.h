@@ -6,9 +6,13 @@
 
 namespace tempo9::backend::cuda {
 
+struct Variant {
+  bool tensor_cores = true;  // without, every operation is done by the kernels that all GPUs share
+  bool timed = false;        // DeviceOptions::timed
+};
+
 // GPU `index` of this machine. kUnsupported if there is no driver or none that is new enough,
-// kInvalidArgument if there is no such GPU. `tensor_cores`: whether they multiply quantised matrices;
-// without, every operation is done by the kernels that all GPUs share.
-Result<std::unique_ptr<Device>> make_device(int index, bool tensor_cores);
+// kInvalidArgument if there is no such GPU.
+Result<std::unique_ptr<Device>> make_device(int index, Variant variant);
 
 }  // namespace tempo9::backend::cuda

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/cuda/heads.h"
+#include "backend/cuda/tensor/attend.h"
 #include "backend/cuda/tensor/operation.h"
 #include "backend/gpu/operations.h"
 #include "base/check.h"
@@ -32,7 +34,11 @@ Rows rows_of(const View& view) {
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(CudaMemory& memory, Work& work) {
   memory.use();
-  std::unique_ptr<CudaStream> stream(new CudaStream(memory, work));
+  int device = 0, major = 0;
+  TRY(check(cudaGetDevice(&device), "asking for the GPU"));
+  TRY(check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+            "asking for the GPU's properties"));
+  std::unique_ptr<CudaStream> stream(new CudaStream(memory, work, major >= 9));
   TRY(check(cudaStreamCreateWithFlags(&stream->stream_, cudaStreamNonBlocking), "making a stream"));
   return stream;
 }
@@ -53,21 +59,71 @@ void CudaStream::note(const Status& status) {
 
 void CudaStream::submit(const Op& op) {
   memory_.use();
+  const cudaEvent_t begin = work_.timed ? mark_time() : nullptr;
+  run(op);
+  if (work_.timed) timed_.push_back({op.index(), begin, mark_time()});
+  work_.operations.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CudaStream::run_held() {
+  for (const Op& op : held_) gpu::run_operation(op, *this);
+  held_.clear();
+}
+
+void CudaStream::flush() {
+  run_held();
+  note(queue_.flush(stream_));
+}
+
+cudaEvent_t CudaStream::mark_time() {
+  flush();
+  cudaEvent_t event = nullptr;
+  note(check(cudaEventCreate(&event), "making an event"));
+  note(check(cudaEventRecord(event, stream_), "recording an event"));
+  return event;
+}
+
+// Of operations that are over.
+void CudaStream::read_times() {
+  for (const Timed& timed : timed_) {
+    float milliseconds = 0;
+    note(check(cudaEventElapsedTime(&milliseconds, timed.begin, timed.end), "reading the time"));
+    work_.nanoseconds[timed.kind].fetch_add(static_cast<uint64_t>(milliseconds * 1e6f),
+                                            std::memory_order_relaxed);
+    cudaEventDestroy(timed.begin);
+    cudaEventDestroy(timed.end);
+  }
+  timed_.clear();
+}
+
+void CudaStream::run(const Op& op) {
+  if (may_precede_kv_write(op)) {
+    if (held_.size() == kMostHeld) run_held();
+    held_.push_back(op);
+    return;
+  }
+  const auto* write = std::get_if<KvWrite>(&op);
+  if (write != nullptr && run_as_heads(held_, *write, *this, queue_)) {
+    held_.clear();
+    return;
+  }
+  run_held();
   if (const auto* linear = std::get_if<Linear>(&op)) {
     const Linear rest = run_on_tensor_cores(*linear, *this, queue_);
     if (rest.count > 0) gpu::run_operation(rest, *this);
   } else if (const auto* experts = std::get_if<ExpertLinear>(&op)) {
     const ExpertLinear rest = run_on_tensor_cores(*experts, *this, queue_);
     if (rest.count > 0) gpu::run_operation(rest, *this);
-  } else {
+  } else if (const auto* attention = std::get_if<Attention>(&op);
+             attention == nullptr || !work_.tensor_cores ||
+             !attend_on_tensor_cores(*attention, *this, queue_)) {
     gpu::run_operation(op, *this);
   }
-  work_.operations.fetch_add(1, std::memory_order_relaxed);
 }
 
 void CudaStream::launch(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) {
   queue_.add(kKernelEntries[static_cast<size_t>(kernel)], kGroupThreads, grid, args, bytes);
-  if (queue_.full()) flush();
+  if (queue_.full()) note(queue_.flush(stream_));
 }
 
 const std::byte* CudaStream::rows(const Weight& weight) const {
@@ -203,6 +259,7 @@ Status CudaStream::synchronize() {
   flush();
   note(check(cudaStreamSynchronize(stream_), "computing"));
   finish_downloads(UINT64_MAX);
+  read_times();
   outgrown_.clear();
   return std::exchange(status_, Status());
 }

@@ -15,7 +15,9 @@ namespace tempo9::backend::cuda {
 
 // What all streams of a device have done.
 struct Work {
+  bool tensor_cores = true, timed = false;  // Variant
   std::atomic<uint64_t> operations{0};
+  std::array<std::atomic<uint64_t>, kOpKinds> nanoseconds{};
   std::atomic<size_t> scratch_bytes{0};
   // A uint64_t. Exact as long as one stream at a time works with stacks of matrices.
   std::unique_ptr<CudaBuffer> matrices_read;
@@ -51,11 +53,21 @@ class CudaStream final : public Stream, private gpu::Launcher {
     uint64_t number;
     cudaEvent_t event;
   };
+  // An operation whose time is not known yet.
+  struct Timed {
+    size_t kind;
+    cudaEvent_t begin, end;
+  };
   static constexpr size_t kPayloads = 64;
+  static constexpr size_t kMostHeld = 4;
 
-  CudaStream(CudaMemory& memory, Work& work) : memory_(memory), work_(work) {}
+  CudaStream(CudaMemory& memory, Work& work, bool early) : memory_(memory), work_(work), queue_(early) {}
   void note(const Status& status);
-  void flush() { note(queue_.flush(stream_)); }
+  void run_held();
+  void flush();
+  void run(const Op& op);
+  cudaEvent_t mark_time();
+  void read_times();
   cudaEvent_t find(Event event) const;
   cudaEvent_t take_event();
   void finish_downloads(uint64_t event);
@@ -85,6 +97,8 @@ class CudaStream final : public Stream, private gpu::Launcher {
   std::vector<PinnedMemory> spare_pinned_;
   std::deque<Recorded> events_;
   std::vector<cudaEvent_t> spare_events_;
+  std::vector<Timed> timed_;
+  std::vector<Op> held_;  // of heads.h: until what follows is known
 };
 
 }  // namespace tempo9::backend::cuda

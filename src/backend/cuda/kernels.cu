@@ -1,4 +1,5 @@
 // The GPU's kernels, compiled for CUDA, and the table by which they are launched.
+#include "backend/cuda/heads_kernel.h"
 #include "backend/gpu/dialect/cuda.h"
 #include "backend/gpu/kernels/all.h"
 #include "backend/gpu/kernels/list.h"
@@ -11,5 +12,7 @@ extern const void* const kKernelEntries[] = {
     GPU_KERNELS(GPU_KERNEL_ENTRY)
 #undef GPU_KERNEL_ENTRY
 };
+
+extern const void* const kPrepareHeads = reinterpret_cast<const void*>(&prepare_heads);
 
 }  // namespace tempo9::backend::cuda

@@ -10,6 +10,7 @@ namespace {
 // Fewer cost less than a graph.
 constexpr size_t kLeastGraph = 8;
 constexpr size_t kMostLaunches = 8192;
+constexpr uint32_t kFreeShared = 48 << 10;  // more has to be asked for
 // Batches that are remembered: a server's steps differ by their number of rows and, now and then, by how far
 // attention is divided.
 constexpr size_t kMostSeen = 128;
@@ -54,11 +55,11 @@ bool LaunchQueue::full() const {
 }
 
 void LaunchQueue::add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args,
-                      size_t bytes) {
+                      size_t bytes, uint32_t shared) {
   const size_t place = batch_.args.size();
   batch_.args.resize(place + round_up(bytes));
   std::memcpy(batch_.args.data() + place, args, bytes);
-  batch_.launches.push_back({kernel, threads, grid, static_cast<uint32_t>(place)});
+  batch_.launches.push_back({kernel, threads, grid, static_cast<uint32_t>(place), shared});
 }
 
 Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
@@ -71,7 +72,12 @@ Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
     config.blockDim = {launch.threads, 1, 1};
     config.stream = stream;
     config.attrs = &early;
-    config.numAttrs = 1;
+    config.numAttrs = early_ ? 1 : 0;
+    config.dynamicSmemBytes = launch.shared;
+    if (launch.shared > kFreeShared)
+      TRY(check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(launch.shared)),
+                "asking for shared memory"));
     void* parameters[] = {const_cast<std::byte*>(batch.args.data() + launch.args)};
     TRY(check(cudaLaunchKernelExC(&config, launch.kernel, parameters), "starting a kernel"));
   }

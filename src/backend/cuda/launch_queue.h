@@ -15,19 +15,21 @@ namespace tempo9::backend::cuda {
 
 class LaunchQueue {
  public:
-  LaunchQueue() = default;
+  // `early`: whether the GPU knows programmatic dependent launch, which compute capability 9.0 brought.
+  explicit LaunchQueue(bool early) : early_(early) {}
   ~LaunchQueue();
   LaunchQueue(const LaunchQueue&) = delete;
   LaunchQueue& operator=(const LaunchQueue&) = delete;
 
-  // `kernel` as the runtime knows it; `args` are copied.
-  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes);
+  // `kernel` as the runtime knows it; `args` are copied; `shared` bytes of memory are given to each block.
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes,
+           uint32_t shared = 0);
   template <class Args>
-  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args) {
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args, uint32_t shared = 0) {
 #if __has_builtin(__builtin_clear_padding)
     __builtin_clear_padding(&args);  // equal launches shall be equal bytes
 #endif
-    add(kernel, threads, grid, &args, sizeof(args));
+    add(kernel, threads, grid, &args, sizeof(args), shared);
   }
   bool full() const;
   // Gives what was added to the stream.
@@ -39,6 +41,7 @@ class LaunchQueue {
     uint32_t threads;
     gpu::LaunchGrid grid;
     uint32_t args;  // place in Batch::args
+    uint32_t shared;
   };
   struct Batch {
     std::vector<Launch> launches;
@@ -53,11 +56,12 @@ class LaunchQueue {
     cudaGraphExec_t graph = nullptr;
   };
 
-  static Status launch_all(const Batch& batch, cudaStream_t stream);
-  static Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
+  Status launch_all(const Batch& batch, cudaStream_t stream);
+  Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
   Seen* find(uint64_t hash);
   void remember(uint64_t hash);
 
+  const bool early_;
   Batch batch_;
   std::list<Seen> seen_;  // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;

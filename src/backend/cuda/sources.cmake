@@ -9,9 +9,9 @@ set(TEMPO9_CUDA_SOURCES)
 if(TEMPO9_CUDA)
   list(APPEND TEMPO9_CUDA_SOURCES
     cuda/cuda_api.cpp cuda/cuda_device.cpp cuda/cuda_memory.cpp cuda/cuda_stream.cpp cuda/cuda_weight.cpp
-    cuda/launch_queue.cpp cuda/pinned.cpp cuda/tensor/operation.cpp cuda/tensor/repack.cpp)
+    cuda/heads.cpp cuda/launch_queue.cpp cuda/pinned.cpp cuda/tensor/attend.cpp cuda/tensor/operation.cpp cuda/tensor/repack.cpp)
   # The same names for what is alike.
-  set_source_files_properties(cuda/tensor/operation.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(cuda/tensor/attend.cpp cuda/tensor/operation.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 function(tempo9_use_cuda room)

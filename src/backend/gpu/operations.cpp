@@ -54,6 +54,7 @@ class Launch {
   }
   ulong* matrices_read() { return reinterpret_cast<ulong*>(launcher_.matrices_read()); }
   std::byte* scratch(size_t bytes) { return launcher_.scratch(bytes); }
+  Launcher& launcher() { return launcher_; }
 
 #define GPU_TYPED_LAUNCH(name, Args)             \
   void name(LaunchGrid grid, const Args& args) { \
@@ -171,14 +172,15 @@ void run(const Linear& op, Launch launch) {
 }
 
 void make_lists(const ExpertLinear& op, std::byte* lists, Launch& launch) {
-  launch.expert_lists({}, {.indices = launch.at<int>(op.indices),
-                           .lists = reinterpret_cast<int*>(lists),
-                           .matrices_read = launch.matrices_read(),
-                           .index_stride = number(op.indices.stride),
-                           .rows = number(op.indices.rows),
-                           .chosen = number(op.indices.columns),
-                           .matrices = number(op.outputs[0].weight->count()),
-                           .outputs = number(op.count)});
+  launch.expert_lists({number(op.outputs[0].weight->count()) + 1},
+                      {.indices = launch.at<int>(op.indices),
+                       .lists = reinterpret_cast<int*>(lists),
+                       .matrices_read = launch.matrices_read(),
+                       .index_stride = number(op.indices.stride),
+                       .rows = number(op.indices.rows),
+                       .chosen = number(op.indices.columns),
+                       .matrices = number(op.outputs[0].weight->count()),
+                       .outputs = number(op.count)});
 }
 
 void run(const ExpertLinear& op, Launch launch) {
@@ -248,7 +250,10 @@ void run(const KvWrite& op, Launch launch) {
                                                    .rows = number(op.segments.rows)});
 }
 
-AttentionArgs attention_args(const Attention& op, const Launch& launch) {
+}  // namespace
+
+AttentionArgs attention_args(const Attention& op, Launcher& launcher) {
+  const Launch launch(launcher);
   const KvShape& shape = op.kv.shape;
   // A window can lie across one split more than it fills.
   uint splits = blocks(number(op.segments.longest), SPLIT_TOKENS);
@@ -276,8 +281,10 @@ AttentionArgs attention_args(const Attention& op, const Launch& launch) {
           .scale = op.scale};
 }
 
+namespace {
+
 void run(const Attention& op, Launch launch) {
-  AttentionArgs args = attention_args(op, launch);
+  AttentionArgs args = attention_args(op, launch.launcher());
   const uint rows = number(op.segments.rows);
   const uint groups = rows * args.kv_heads * blocks(args.query_heads / args.kv_heads, HEAD_TILE);
   const size_t partial_bytes =
@@ -415,6 +422,10 @@ size_t expert_lists_bytes(const ExpertLinear& op) {
 void launch_expert_lists(const ExpertLinear& op, std::byte* lists, Launcher& launcher) {
   Launch launch(launcher);
   make_lists(op, lists, launch);
+}
+
+void launch_attention_merge(const AttentionArgs& args, int rows, Launcher& launcher) {
+  Launch(launcher).attention_merge({number(rows) * args.query_heads}, args);
 }
 
 size_t weight_row_bytes(quant::Format format, int columns) {

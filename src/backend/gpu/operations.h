@@ -4,6 +4,8 @@
 
 namespace tempo9::backend::gpu {
 
+struct AttentionArgs;  // kernels/args.h
+
 // Launches what does `op`.
 void run_operation(const Op& op, Launcher& launcher);
 
@@ -11,6 +13,10 @@ void run_operation(const Op& op, Launcher& launcher);
 // they need, and the launch that makes them there and counts what will be read.
 size_t expert_lists_bytes(const ExpertLinear& op);
 void launch_expert_lists(const ExpertLinear& op, std::byte* lists, Launcher& launcher);
+
+// What attention's kernels are given, without partial results, and the launch that folds those.
+AttentionArgs attention_args(const Attention& op, Launcher& launcher);
+void launch_attention_merge(const AttentionArgs& args, int rows, Launcher& launcher);
 
 // Whether a matrix may stay in the file's own layout on a device: shape and bytes agree.
 Status check_weight(const WeightSource& source);

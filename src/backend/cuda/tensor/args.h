@@ -18,21 +18,33 @@ struct PanelArgs {
   float epsilon;
 };
 
-struct TensorArgs {
+// One of the matrices, or stacks of them, that a launch multiplies the same input with.
+struct TensorOutput {
   const uint8_t* weight;
-  const uint32_t* panels;
-  const float* row_factors;
   const float* bias;
   float* out;
-  const int* lists;  // of expert_lists, or null
   uint64_t matrix_bytes;
-  uint32_t outputs, rows, matrices, stages, tiles;
-  uint32_t out_stride, bias_stride, add, slots_per_input;
+  uint32_t outputs, out_stride, bias_stride, add;
+  uint32_t first_block;
   float weight_factor;  // takes the weight's power of two off
 };
 
+// Of stacks, `indices` are the matrices that each slot (row * chosen + rank) asks for. A block's y is a
+// matrix, if there are `lists` (of expert_lists) and no indices; a place in the lists, whose first slot of
+// each matrix has the work for all, if there are both; a slot of the only row, if there are indices alone.
+struct TensorArgs {
+  TensorOutput output[4];  // ascending by first_block
+  const uint32_t* panels;
+  const float* row_factors;
+  const int* lists;
+  const int* indices;
+  unsigned long long* matrices_read;  // to be added to where there are no lists
+  uint32_t count, rows, matrices, stages, tiles;
+  uint32_t slots_per_input, chosen, index_stride;
+};
+
 // Rows of a block of each kernel.
-constexpr uint32_t kManyRows = 64, kTensorThreads = 256, kPanelThreads = 128;
+constexpr uint32_t kManyRows = 64, kTensorThreads = 256, kPanelThreads = 512, kAttentionThreads = 128;
 // Outputs of a block of the kernel for many rows.
 constexpr uint32_t kManyOutputs = 256;
 

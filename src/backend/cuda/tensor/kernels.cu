@@ -1,4 +1,5 @@
 // The kernels for tensor cores, and the table by which they are launched.
+#include "backend/cuda/tensor/attention.h"
 #include "backend/cuda/tensor/linear.h"
 #include "backend/cuda/tensor/panels.h"
 
@@ -20,5 +21,16 @@ extern const void* const kLinearKernels[][4] = {{},  // TensorLayout::kNone
                                                 TENSOR_KERNELS(kSix16),
                                                 TENSOR_KERNELS(kByte32)};
 #undef TENSOR_KERNELS
+
+#define ATTENTION_KERNELS(size) \
+  { reinterpret_cast<const void*>(&attend<size, 1>), reinterpret_cast<const void*>(&attend<size, 2>) }
+#define ATTENTION_SHARED(size) \
+  { sizeof(AttentionScratch<size, 1>), sizeof(AttentionScratch<size, 2>) }
+extern const void* const kAttentionKernels[3][2] = {ATTENTION_KERNELS(64), ATTENTION_KERNELS(128),
+                                                    ATTENTION_KERNELS(256)};
+extern const uint32_t kAttentionShared[3][2] = {ATTENTION_SHARED(64), ATTENTION_SHARED(128),
+                                                ATTENTION_SHARED(256)};
+#undef ATTENTION_KERNELS
+#undef ATTENTION_SHARED
 
 }  // namespace tempo9::backend::cuda

@@ -2,22 +2,10 @@
 // has all parts of 32 outputs. The bits are the same (layout.h: the contract).
 #pragma once
 #include "backend/cuda/tensor/args.h"
+#include "backend/cuda/tensor/follow.h"
 #include "backend/cuda/tensor/stages.h"
 
 namespace tempo9::backend::cuda {
-
-constexpr int kAhead = 4;  // stages asked for before they are used
-
-__device__ __forceinline__ void start_next_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-__device__ __forceinline__ void wait_for_earlier_kernels() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 __device__ __forceinline__ uint32_t slot_of(const TensorArgs& a, uint32_t place) {
   return a.lists != nullptr ? uint32_t(a.lists[a.matrices + 1 + place]) : place;
@@ -60,58 +48,99 @@ __device__ __forceinline__ void multiply_half(const Loaded& w, const uint4 (&x)[
   for (int i = 0; i < tiles; ++i) multiply(sums[i], a, x[i].z, x[i].w);
 }
 
-__device__ __forceinline__ void write_output(const TensorArgs& a, uint32_t matrix, uint32_t output,
-                                             uint32_t place, float sum) {
-  if (output >= a.outputs) return;
+__device__ __forceinline__ void write_output(const TensorArgs& a, const TensorOutput& o, uint32_t matrix,
+                                             uint32_t output, uint32_t place, float sum) {
+  if (output >= o.outputs) return;
   const uint32_t slot = slot_of(a, place);
-  float y = sum * (a.weight_factor * a.row_factors[slot / a.slots_per_input]);
-  if (a.bias != nullptr) y += a.bias[size_t(matrix) * a.bias_stride + output];
-  float* out = a.out + size_t(slot) * a.out_stride + output;
-  *out = a.add != 0 ? *out + y : y;
+  float y = sum * (o.weight_factor * a.row_factors[slot / a.slots_per_input]);
+  if (o.bias != nullptr) y += o.bias[size_t(matrix) * o.bias_stride + output];
+  float* out = o.out + size_t(slot) * o.out_stride + output;
+  *out = o.add != 0 ? *out + y : y;
 }
 
-// grid: x = sixteen outputs, y = tiles * 8 rows, or a matrix of a stack
+__device__ __forceinline__ const TensorOutput& output_of_block(const TensorArgs& a) {
+  uint32_t i = 0;
+  while (i + 1 < a.count && blockIdx.x >= a.output[i + 1].first_block) ++i;
+  return a.output[i];
+}
+
+// What a block multiplies: a matrix with the rows at these places.
+struct BlockWork {
+  uint32_t matrix, first, last;
+};
+__device__ __forceinline__ bool of_stack(const TensorArgs& a) {
+  return a.lists != nullptr || a.indices != nullptr;
+}
+__device__ __forceinline__ BlockWork work_of_block(const TensorArgs& a, uint32_t rows) {
+  const uint32_t y = blockIdx.y;
+  if (!of_stack(a)) return {0, y * rows, min(y * rows + rows, a.rows)};
+  if (a.indices == nullptr) return {y, uint32_t(a.lists[y]), uint32_t(a.lists[y + 1])};
+  if (a.lists == nullptr) {
+    if (blockIdx.x + threadIdx.x == 0) atomicAdd(a.matrices_read, uint64_t(a.count));
+    return {uint32_t(a.indices[y]), y, y + 1};
+  }
+  const uint32_t slot = slot_of(a, y);
+  const uint32_t matrix = a.indices[slot / a.chosen * a.index_stride + slot % a.chosen];
+  const uint32_t first = a.lists[matrix];
+  return {matrix, first, first == y ? uint32_t(a.lists[matrix + 1]) : first};
+}
+
+// A warp's part of the columns of sixteen outputs. `ahead` holds the first stages, and at the end nothing.
+template <TensorLayout layout, int tiles, int count>
+__device__ __forceinline__ void multiply_stages(const uint8_t* stages, uint32_t begin, uint32_t end,
+                                                const Panels<tiles>& panels, Stage<layout> (&ahead)[count],
+                                                float (&sums)[tiles][4]) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t stage = begin; stage < end; stage += count) {
+    uint4 x[count][2][tiles];
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+#pragma unroll
+      for (int t = 0; t < tiles; ++t)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) x[i][half][t] = panels.load(t, min(stage + i, end - 1), half);
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      if (stage + i >= end) break;
+      multiply_half<0>(ahead[i], x[i][0], sums);
+      multiply_half<1>(ahead[i], x[i][1], sums);
+      if (stage + i + count < end)
+        ahead[i].load(stages + size_t(stage + i + count) * stage_bytes(layout), lane);
+    }
+  }
+}
+
+template <TensorLayout layout, int count>
+__device__ __forceinline__ void load_first(const uint8_t* stages, uint32_t begin, uint32_t end,
+                                           Stage<layout> (&ahead)[count]) {
+#pragma unroll
+  for (int i = 0; i < count; ++i)
+    if (begin + i < end) ahead[i].load(stages + size_t(begin + i) * stage_bytes(layout), threadIdx.x % 32);
+}
+
+// grid: x = sixteen outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads) linear_few(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 1)
+    linear_few(const __grid_constant__ TensorArgs a) {
   __shared__ float parts[kParts][kStageRows][8 * tiles + 1];
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
-  const uint32_t matrix = a.lists != nullptr ? blockIdx.y : 0;
-  const uint8_t* stages =
-      a.weight + matrix * a.matrix_bytes + size_t(blockIdx.x) * a.stages * stage_bytes(layout);
   const uint32_t begin = part_begin(part, a.stages), end = part_begin(part + 1, a.stages);
+  const TensorOutput& o = output_of_block(a);
+  const uint32_t group = blockIdx.x - o.first_block;
+  const uint8_t* stages = o.weight + size_t(group) * a.stages * stage_bytes(layout);
   start_next_kernel();
-  Stage<layout> ahead[kAhead];
-  if (a.lists == nullptr) {  // weights do not depend on what came before; which of a stack are used does
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i)
-      if (begin + i < end) ahead[i].load(stages + size_t(begin + i) * stage_bytes(layout), lane);
-  }
+  Stage<layout> ahead[tiles > 2 ? 2 : 4];
+  // Weights do not depend on what came before; which of a stack are used does.
+  if (!of_stack(a)) load_first(stages, begin, end, ahead);
   wait_for_earlier_kernels();
-  uint32_t first = blockIdx.y * 8 * tiles, last = min(first + 8 * tiles, a.rows);
-  if (a.lists != nullptr) first = a.lists[matrix], last = a.lists[matrix + 1];
-  for (; first < last; first += 8 * tiles) {
-    const uint32_t count = min(last - first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, first, count, lane);
+  BlockWork work = work_of_block(a, 8 * tiles);
+  stages += work.matrix * o.matrix_bytes;
+  for (; work.first < work.last; work.first += 8 * tiles) {
+    const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
+    const Panels<tiles> panels(a, work.first, count, lane);
     float sums[tiles][4] = {};
-    if (a.lists != nullptr) {
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i)
-        if (begin + i < end) ahead[i].load(stages + size_t(begin + i) * stage_bytes(layout), lane);
-    }
-    for (uint32_t stage = begin; stage < end; stage += kAhead) {
-#pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        if (stage + i >= end) break;
-        uint4 x[2][tiles];
-#pragma unroll
-        for (int t = 0; t < tiles; ++t)
-          x[0][t] = panels.load(t, stage + i, 0), x[1][t] = panels.load(t, stage + i, 1);
-        multiply_half<0>(ahead[i], x[0], sums);
-        multiply_half<1>(ahead[i], x[1], sums);
-        if (stage + i + kAhead < end)
-          ahead[i].load(stages + size_t(stage + i + kAhead) * stage_bytes(layout), lane);
-      }
-    }
+    if (of_stack(a)) load_first(stages, begin, end, ahead);
+    multiply_stages(stages, begin, end, panels, ahead, sums);
 #pragma unroll
     for (int t = 0; t < tiles; ++t)
 #pragma unroll
@@ -122,7 +151,7 @@ __global__ void __launch_bounds__(kTensorThreads) linear_few(const __grid_consta
       float sum = 0.0f;
 #pragma unroll
       for (int p = 0; p < kParts; ++p) sum += parts[p][i % kStageRows][i / kStageRows];
-      write_output(a, matrix, blockIdx.x * kStageRows + i % kStageRows, first + i / kStageRows, sum);
+      write_output(a, o, work.matrix, group * kStageRows + i % kStageRows, work.first + i / kStageRows, sum);
     }
     __syncthreads();
   }
@@ -149,23 +178,23 @@ __device__ __forceinline__ void multiply_part(const uint8_t* stages, const uint8
   }
 }
 
-// grid: x = kManyOutputs outputs, y = tiles * 8 rows, or a matrix of a stack
+// grid: x = kManyOutputs outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_constant__ TensorArgs a) {
-  const uint32_t lane = threadIdx.x % 32, groups = (a.outputs + kStageRows - 1) / kStageRows;
-  const uint32_t group = (blockIdx.x * (kTensorThreads / 32) + threadIdx.x / 32) * 2;
-  const uint32_t matrix = a.lists != nullptr ? blockIdx.y : 0;
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const TensorOutput& o = output_of_block(a);
+  const uint32_t groups = (o.outputs + kStageRows - 1) / kStageRows;
+  const uint32_t group = ((blockIdx.x - o.first_block) * (kTensorThreads / 32) + warp) * 2;
   start_next_kernel();
   wait_for_earlier_kernels();
   if (group >= groups) return;
   const size_t group_bytes = size_t(a.stages) * stage_bytes(layout);
-  const uint8_t* stages = a.weight + matrix * a.matrix_bytes + group * group_bytes;
+  BlockWork work = work_of_block(a, 8 * tiles);
+  const uint8_t* stages = o.weight + work.matrix * o.matrix_bytes + group * group_bytes;
   const uint8_t* next_stages = group + 1 < groups ? stages + group_bytes : stages;
-  uint32_t first = blockIdx.y * 8 * tiles, last = min(first + 8 * tiles, a.rows);
-  if (a.lists != nullptr) first = a.lists[matrix], last = a.lists[matrix + 1];
-  for (; first < last; first += 8 * tiles) {
-    const uint32_t count = min(last - first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, first, count, lane);
+  for (; work.first < work.last; work.first += 8 * tiles) {
+    const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
+    const Panels<tiles> panels(a, work.first, count, lane);
     float totals[2][tiles][4] = {};
     for (int part = 0; part < kParts; ++part) {
       float sums[2][tiles][4] = {};
@@ -187,7 +216,7 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
         for (int e = 0; e < 4; ++e) {
           const uint32_t r = 8 * t + 2 * (lane % 4) + e % 2;
           if (r < count)
-            write_output(a, matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), first + r,
+            write_output(a, o, work.matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), work.first + r,
                          totals[n][t][e]);
         }
     }

@@ -40,6 +40,13 @@ __device__ __forceinline__ uint32_t high_twice(uint32_t pair) {
   return __byte_perm(pair, 0, 0x3232);
 }
 
+// The power of two that brings `largest` to [2^14, 2^15), or near to that.
+__device__ __forceinline__ float row_scale(float largest) {
+  if (!(largest > 0.0f)) return 1.0f;
+  const int exponent = 14 - (int(__float_as_uint(largest) >> 23) - 127);
+  return __uint_as_float(uint32_t(min(max(exponent, -100), 100) + 127) << 23);
+}
+
 // Of a weight: read once, never written by a kernel.
 __device__ __forceinline__ uint4 load_weight16(const uint8_t* p) {
   uint4 v;

@@ -1,5 +1,6 @@
 #include "backend/cuda/tensor/operation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backend/cuda/cuda_weight.h"
@@ -87,44 +88,75 @@ void make_panels(const LinearInput& input, const Panels& panels, const gpu::Laun
   queue.add(kMakePanels, kPanelThreads, {number(input.x.rows), 1}, args);
 }
 
-TensorArgs tensor_args(const LinearOutput& output, const Panels& panels, const gpu::Launcher& launcher) {
+TensorLayout layout_of(const LinearOutput& output) {
+  return static_cast<const CudaWeight*>(output.weight)->layout();
+}
+
+TensorOutput tensor_output(const LinearOutput& output, const gpu::Launcher& launcher) {
   const auto& weight = static_cast<const CudaWeight&>(*output.weight);
-  const uint32_t stages = number(weight.columns()) / kStageColumns;
   return {.weight = reinterpret_cast<const uint8_t*>(weight.stages_address()),
-          .panels = panels.panels(),
-          .row_factors = panels.row_factors(),
           .bias = at(output.bias, launcher),
           .out = at(output.out, launcher),
-          .lists = nullptr,
-          .matrix_bytes = static_cast<uint64_t>(row_groups(weight.rows())) * stages *
-                          number(stage_bytes(weight.layout())),
+          .matrix_bytes = static_cast<uint64_t>(row_groups(weight.rows())) *
+                          number(weight.columns() / kStageColumns) * number(stage_bytes(weight.layout())),
           .outputs = number(weight.rows()),
-          .rows = number(output.out.rows),
-          .matrices = number(weight.count()),
-          .stages = stages,
-          .tiles = panels.tiles,
           .out_stride = number(output.out.stride),
           .bias_stride = number(output.bias.stride),
           .add = output.add,
-          .slots_per_input = 1,
+          .first_block = 0,
           .weight_factor = std::ldexp(1.0f, -weight.exponent())};
 }
 
-// `rows`: that a matrix is multiplied with, on average if it is one of a stack.
-void add_linear(const LinearOutput& output, const TensorArgs& args, uint32_t rows, LaunchQueue& queue) {
-  const auto* kernels =
-      kLinearKernels[static_cast<size_t>(static_cast<const CudaWeight*>(output.weight)->layout())];
-  const bool stack = args.lists != nullptr;
-  const uint32_t many_x = blocks(args.outputs, kManyOutputs),
-                 many_y = stack ? args.matrices : blocks(rows, kManyRows);
+TensorArgs tensor_args(const Weight& weight, uint32_t rows, const Panels& panels) {
+  TensorArgs args{};
+  args.panels = panels.panels();
+  args.row_factors = panels.row_factors();
+  args.rows = rows;
+  args.matrices = number(weight.count());
+  args.stages = number(weight.columns()) / kStageColumns;
+  args.tiles = panels.tiles;
+  args.slots_per_input = 1;
+  return args;
+}
+
+// Numbers the blocks of a launch: `of_block` outputs each. How many there are.
+uint32_t number_blocks(TensorArgs& args, uint32_t of_block) {
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < args.count; ++i) {
+    args.output[i].first_block = first;
+    first += blocks(args.output[i].outputs, of_block);
+  }
+  return first;
+}
+
+// `rows`: that a matrix is multiplied with, on average if it is one of a stack; `spans`: blocks that stacks
+// need for them, else 0.
+void add_linear(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, LaunchQueue& queue) {
+  const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
+  const uint32_t many_x = number_blocks(args, kManyOutputs),
+                 many_y = spans > 0 ? spans : blocks(rows, kManyRows);
   if (rows > kFewRows && many_x * many_y >= kLeastManyBlocks) {
     queue.add(kernels[3], kTensorThreads, {many_x, many_y}, args);
     return;
   }
   const uint32_t kind = rows <= 8 ? 0 : rows <= 16 ? 1 : 2;
-  const uint32_t rows_of_block = 8u << kind;
-  queue.add(kernels[kind], kTensorThreads,
-            {blocks(args.outputs, kStageRows), stack ? args.matrices : blocks(rows, rows_of_block)}, args);
+  const uint32_t few_x = number_blocks(args, kStageRows);
+  queue.add(kernels[kind], kTensorThreads, {few_x, spans > 0 ? spans : blocks(rows, 8u << kind)}, args);
+}
+
+// Outputs whose weights lie alike share a launch.
+template <class Operation>
+void add_outputs(const Operation& op, const TensorArgs& common, uint32_t rows, uint32_t spans,
+                 const gpu::Launcher& launcher, LaunchQueue& queue) {
+  for (const TensorLayout layout :
+       {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16, TensorLayout::kByte32}) {
+    TensorArgs args = common;
+    for (int o = 0; o < op.count; ++o) {
+      const LinearOutput& output = op.outputs[static_cast<size_t>(o)];
+      if (layout_of(output) == layout) args.output[args.count++] = tensor_output(output, launcher);
+    }
+    if (args.count > 0) add_linear(layout, args, rows, spans, queue);
+  }
 }
 
 }  // namespace
@@ -136,30 +168,29 @@ Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueu
   const Panels panels(op.input, 0, launcher);
   if (panels.scratch == nullptr) return rest;
   make_panels(op.input, panels, launcher, queue);
-  for (int o = 0; o < tensor.count; ++o) {
-    const LinearOutput& output = tensor.outputs[static_cast<size_t>(o)];
-    add_linear(output, tensor_args(output, panels, launcher), rows, queue);
-  }
+  add_outputs(tensor, tensor_args(*tensor.outputs[0].weight, rows, panels), rows, 0, launcher, queue);
   return rest;
 }
 
 ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
   const auto [tensor, rest] = divide(op);
-  const uint32_t rows = number(op.indices.rows), chosen = number(op.indices.columns);
+  const uint32_t rows = number(op.indices.rows), chosen = number(op.indices.columns), slots = rows * chosen;
   if (tensor.count == 0 || rows == 0) return rest;
-  const uint32_t matrices = number(tensor.outputs[0].weight->count());
   const Panels panels(op.input, gpu::expert_lists_bytes(tensor), launcher);
   if (panels.scratch == nullptr) return rest;
   make_panels(op.input, panels, launcher, queue);
-  std::byte* lists = panels.scratch + panels.bytes;
-  gpu::launch_expert_lists(tensor, lists, launcher);
-  for (int o = 0; o < tensor.count; ++o) {
-    const LinearOutput& output = tensor.outputs[static_cast<size_t>(o)];
-    TensorArgs args = tensor_args(output, panels, launcher);
+  TensorArgs args = tensor_args(*tensor.outputs[0].weight, rows, panels);
+  args.slots_per_input = op.input_per_slot ? 1 : chosen;
+  args.chosen = chosen;
+  args.index_stride = number(op.indices.stride);
+  args.matrices_read = reinterpret_cast<unsigned long long*>(launcher.matrices_read());
+  if (slots < args.matrices) args.indices = at<const int>(op.indices, launcher);
+  if (rows > 1 || args.indices == nullptr) {
+    std::byte* lists = panels.scratch + panels.bytes;
+    gpu::launch_expert_lists(tensor, lists, launcher);
     args.lists = reinterpret_cast<const int*>(lists);
-    args.slots_per_input = op.input_per_slot ? 1 : chosen;
-    add_linear(output, args, blocks(rows * chosen, matrices), queue);
   }
+  add_outputs(tensor, args, blocks(slots, args.matrices), std::min(slots, args.matrices), launcher, queue);
   return rest;
 }
 

@@ -1,6 +1,7 @@
 // Rows of a linear operation's input, prepared, as tensor cores read them.
 #pragma once
 #include "backend/cuda/tensor/args.h"
+#include "backend/cuda/tensor/follow.h"
 #include "backend/cuda/tensor/mma.h"
 #include "backend/gpu/dialect/cuda.h"
 #include "backend/gpu/kernels/args.h"
@@ -8,49 +9,88 @@
 
 namespace tempo9::backend::cuda {
 
+constexpr int kKeptPairs = 8;  // of a thread, in registers; more are made again
+
 struct PanelScratch {
-  float parts[4], largest[4];
+  float squares[kPanelThreads / 32], largest[kPanelThreads / 32];
 };
 
-__device__ __forceinline__ float prepared_value(const PanelArgs& a, uint32_t row, uint32_t k,
-                                                float norm_factor) {
-  const float x = a.x[size_t(row) * a.x_stride + k];
-  if (a.prepare == gpu::PREPARE_RMS_NORM) return x * norm_factor * a.norm_weight[k];
-  if (a.prepare == gpu::PREPARE_GATED)
-    return gpu::activate_gated(a.activation, a.gate[size_t(row) * a.gate_stride + k], x);
+__device__ __forceinline__ float2 load_pair(const float* row, uint32_t pair) {
+  return make_float2(row[2 * pair], row[2 * pair + 1]);
+}
+
+// A pair of columns as the operation prepares it, but for the factor of a norm, to whose sum it is added.
+__device__ __forceinline__ float2 prepare_pair(const PanelArgs& a, uint32_t row, uint32_t pair,
+                                               float& squares) {
+  const float2 x = load_pair(a.x + size_t(row) * a.x_stride, pair);
+  if (a.prepare == gpu::PREPARE_RMS_NORM) {
+    const float2 w = load_pair(a.norm_weight, pair);
+    squares = gpu::fused(x.y, x.y, gpu::fused(x.x, x.x, squares));
+    return make_float2(x.x * w.x, x.y * w.y);
+  }
+  if (a.prepare == gpu::PREPARE_GATED) {
+    const float2 g = load_pair(a.gate + size_t(row) * a.gate_stride, pair);
+    return make_float2(gpu::activate_gated(a.activation, g.x, x.x),
+                       gpu::activate_gated(a.activation, g.y, x.y));
+  }
   return x;
 }
 
-// The power of two that brings `largest` to [2^14, 2^15), or near to that.
-__device__ __forceinline__ float row_scale(float largest) {
-  if (!(largest > 0.0f)) return 1.0f;
-  const int exponent = 14 - (int(__float_as_uint(largest) >> 23) - 127);
-  return __uint_as_float(uint32_t(min(max(exponent, -100), 100) + 127) << 23);
+// Brings what the threads have together; the sum in the order of SIMD groups.
+__device__ __forceinline__ void join(PanelScratch& s, float& squares, float& largest) {
+  squares = gpu::simd_total(squares);
+  largest = gpu::simd_largest(largest);
+  if (threadIdx.x % 32 == 0) {
+    s.squares[threadIdx.x / 32] = squares;
+    s.largest[threadIdx.x / 32] = largest;
+  }
+  __syncthreads();
+  squares = 0.0f, largest = 0.0f;
+#pragma unroll
+  for (uint32_t i = 0; i < kPanelThreads / 32; ++i) {
+    squares += s.squares[i];
+    largest = fmaxf(largest, s.largest[i]);
+  }
+}
+
+__device__ __forceinline__ void put_pair(const PanelArgs& a, uint32_t row, uint32_t pair, float2 v,
+                                         float factor, float scale) {
+  const uint32_t k = 2 * pair, step = k % 64 / 16, within = k % 16, lane = 4 * (row % 8) + within % 8 / 2;
+  const uint32_t place =
+      ((k / 64 * a.tiles + row / 8) * 2 + step / 2) * 128 + lane * 4 + step % 2 * 2 + within / 8;
+  a.panels[place] = to_half2(v.x * factor * scale, v.y * factor * scale);
 }
 
 // grid: x = row
 __global__ void __launch_bounds__(kPanelThreads) make_panels(const __grid_constant__ PanelArgs a) {
   __shared__ PanelScratch s;
-  gpu::follow_earlier_kernels();
-  const gpu::Ctx c = {threadIdx.x, threadIdx.x % 32, threadIdx.x / 32, blockIdx.x, 0};
-  const uint32_t row = blockIdx.x, lane = 4 * (row % 8);
-  float factor = 1.0f, largest = 0.0f;
-  if (a.prepare == gpu::PREPARE_RMS_NORM)
-    factor = gpu::norm_factor(c, s.parts, a.x + size_t(row) * a.x_stride, a.columns, a.epsilon);
-  for (uint32_t k = c.tid; k < a.columns; k += kPanelThreads)
-    largest = fmaxf(largest, fabsf(prepared_value(a, row, k, factor)));
-  largest = gpu::simd_largest(largest);
-  if (c.lane == 0) s.largest[c.simd] = largest;
-  __syncthreads();
-  const float scale = row_scale(fmaxf(fmaxf(s.largest[0], s.largest[1]), fmaxf(s.largest[2], s.largest[3])));
-  if (c.tid == 0) a.row_factors[row] = 1.0f / scale;
-  for (uint32_t pair = c.tid; pair < a.columns / 2; pair += kPanelThreads) {
-    const uint32_t k = 2 * pair, step = k % 64 / 16, within = k % 16;
-    const uint32_t place = ((k / 64 * a.tiles + row / 8) * 2 + step / 2) * 128 + (lane + within % 8 / 2) * 4 +
-                           step % 2 * 2 + within / 8;
-    a.panels[place] =
-        to_half2(prepared_value(a, row, k, factor) * scale, prepared_value(a, row, k + 1, factor) * scale);
+  start_next_kernel();
+  wait_for_earlier_kernels();
+  const uint32_t row = blockIdx.x, pairs = a.columns / 2;
+  float squares = 0.0f, largest = 0.0f;
+  float2 kept[kKeptPairs];
+#pragma unroll
+  for (uint32_t i = 0; i < kKeptPairs; ++i) {
+    const uint32_t pair = threadIdx.x + i * kPanelThreads;
+    kept[i] = pair < pairs ? prepare_pair(a, row, pair, squares) : make_float2(0.0f, 0.0f);
+    largest = fmaxf(largest, fmaxf(fabsf(kept[i].x), fabsf(kept[i].y)));
   }
+  for (uint32_t pair = threadIdx.x + kKeptPairs * kPanelThreads; pair < pairs; pair += kPanelThreads) {
+    const float2 v = prepare_pair(a, row, pair, squares);
+    largest = fmaxf(largest, fmaxf(fabsf(v.x), fabsf(v.y)));
+  }
+  join(s, squares, largest);
+  const bool norm = a.prepare == gpu::PREPARE_RMS_NORM;
+  const float factor = norm ? 1.0f / gpu::root(squares / float(a.columns) + a.epsilon) : 1.0f;
+  const float scale = row_scale(largest * factor);
+  if (threadIdx.x == 0) a.row_factors[row] = 1.0f / scale;
+#pragma unroll
+  for (uint32_t i = 0; i < kKeptPairs; ++i) {
+    const uint32_t pair = threadIdx.x + i * kPanelThreads;
+    if (pair < pairs) put_pair(a, row, pair, kept[i], factor, scale);
+  }
+  for (uint32_t pair = threadIdx.x + kKeptPairs * kPanelThreads; pair < pairs; pair += kPanelThreads)
+    put_pair(a, row, pair, prepare_pair(a, row, pair, squares), factor, scale);
 }
 
 }  // namespace tempo9::backend::cuda

@@ -4,6 +4,8 @@
 #include "math.h"
 #include "places.h"
 // What the kernels stand on comes first.
+#include "attention_fold.h"
+// What folds splits comes first.
 #include "attention.h"
 #include "embed_rows.h"
 #include "experts.h"

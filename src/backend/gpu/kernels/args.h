@@ -55,8 +55,12 @@ enum : uint { PIECE = 16 };
 enum : uint { PAGE_TOKENS = 64, SPLIT_TOKENS = 256 };
 // Query heads that a group attends for at once; the largest head.
 enum : uint { HEAD_TILE = 4, MOST_HEAD_SIZE = 512, MOST_HEAD_PER_THREAD = 4 };
+// Splits whose results a thread asks for at once.
+enum : uint { MERGE_AHEAD = 8 };
 // Rows and outputs of a group of `linear`; columns of a group of `gated_delta`.
 enum : uint { ROW_TILE = 8, OUTPUT_TILE = 8, DELTA_COLUMNS = 16, MOST_DELTA_KEY = 1024 };
+// Matrices of a stack that a group looks at together.
+enum : uint { MOST_LISTED = 512 };
 // Bytes that a group of copy_pages moves.
 enum : uint { COPY_BYTES = 16384 };
 

@@ -9,25 +9,6 @@
 
 BEGIN_KERNELS
 
-// A score that no token has.
-INLINE float no_score() {
-  return -1e30f;
-}
-
-struct Fold {
-  float largest, total;
-  float before, added;  // what the sums before, and those that are added, are multiplied by
-};
-
-INLINE Fold fold_splits(float largest, float total, float split_largest, float split_total) {
-  Fold f;
-  f.largest = larger(largest, split_largest);
-  f.before = exponential(largest - f.largest);
-  f.added = exponential(split_largest - f.largest);
-  f.total = fused(split_total, f.added, total * f.before);
-  return f;
-}
-
 // Eight elements of a token's key or value; `place` is where the head's keys or values of the page begin.
 INLINE void kv_load8(uint type, DEVICE const uchar* place, uint token, uint size, uint first,
                      THREAD float (&out)[8]) {
@@ -226,8 +207,31 @@ KERNEL(attention, AttentionArgs, AttentionScratch) {
     out[i] = s.sums[i] / s.all_total[i / a.value_size];
 }
 
+// Of as many splits as a group has threads.
+struct MergeScratch {
+  float largest[GROUP_THREADS], total[GROUP_THREADS];
+  float before[GROUP_THREADS], added[GROUP_THREADS];
+};
+
+// What the sums so far and each split's are multiplied by: a thread has a split.
+INLINE void find_factors(const Ctx c, SHARED MergeScratch& s, DEVICE const float* stats, uint count,
+                         float largest) {
+  if (c.tid < count) {
+    s.largest[c.tid] = stats[0];
+    s.total[c.tid] = stats[1];
+  }
+  group_barrier();
+  if (c.tid < count) {
+    for (uint i = 0; i < c.tid; ++i) largest = larger(largest, s.largest[i]);
+    const Fold f = fold_splits(largest, 0.0f, s.largest[c.tid], 0.0f);
+    s.before[c.tid] = f.before;
+    s.added[c.tid] = f.added;
+  }
+  group_barrier();
+}
+
 // Folds the partial results. grid: x = (row, query head)
-KERNEL(attention_merge, AttentionArgs, NoScratch) {
+KERNEL(attention_merge, AttentionArgs, MergeScratch) {
   const uint row = c.group / a.query_heads, head = c.group % a.query_heads;
   const Segment segment = segment_of_row(a.segments, a.segment_count, row);
   const uint last = segment.first_position + row - segment.first_row;
@@ -237,14 +241,28 @@ KERNEL(attention_merge, AttentionArgs, NoScratch) {
   float largest = a.sinks != nullptr ? a.sinks[head] : no_score(), total = a.sinks != nullptr ? 1.0f : 0.0f;
   float sums[MOST_HEAD_PER_THREAD];
   UNROLL for (uint i = 0; i < MOST_HEAD_PER_THREAD; ++i) sums[i] = 0.0f;
-  for (uint split = 0; split < splits; ++split, partial += size + 2) {
-    const Fold f = fold_splits(largest, total, partial[size], partial[size + 1]);
-    largest = f.largest;
-    total = f.total;
-    UNROLL for (uint i = 0; i < MOST_HEAD_PER_THREAD; ++i) {
-      const uint d = c.tid + i * GROUP_THREADS;
-      if (d < size) sums[i] = fused(partial[d], f.added, sums[i] * f.before);
+  for (uint done = 0; done < splits; done += GROUP_THREADS) {
+    const uint count = splits - done < GROUP_THREADS ? splits - done : uint(GROUP_THREADS);
+    find_factors(c, s, partial + ulong(done + c.tid) * (size + 2) + size, count, largest);
+    for (uint some = 0; some < count; some += MERGE_AHEAD) {
+      float ahead[MERGE_AHEAD][MOST_HEAD_PER_THREAD];
+      UNROLL for (uint k = 0; k < MERGE_AHEAD; ++k) {
+        DEVICE const float* from = partial + ulong(done + some + k) * (size + 2);
+        UNROLL for (uint i = 0; i < MOST_HEAD_PER_THREAD; ++i) {
+          const uint d = c.tid + i * GROUP_THREADS;
+          ahead[k][i] = some + k < count && d < size ? from[d] : 0.0f;
+        }
+      }
+      UNROLL for (uint k = 0; k < MERGE_AHEAD; ++k) {
+        if (some + k >= count) continue;
+        const float before = s.before[some + k], added = s.added[some + k];
+        total = fused(s.total[some + k], added, total * before);
+        UNROLL for (uint i = 0; i < MOST_HEAD_PER_THREAD; ++i) sums[i] =
+            fused(ahead[k][i], added, sums[i] * before);
+      }
     }
+    for (uint i = 0; i < count; ++i) largest = larger(largest, s.largest[i]);
+    group_barrier();
   }
   DEVICE float* out = a.out + ulong(row) * a.out_stride + head * size;
   UNROLL for (uint i = 0; i < MOST_HEAD_PER_THREAD; ++i) {

@@ -3,28 +3,62 @@
 
 BEGIN_KERNELS
 
-// grid: one group
-KERNEL(expert_lists, ExpertListsArgs, GroupSums) {
+struct ListScratch {
+  uint before[GROUP_THREADS], mine[GROUP_THREADS];
+  uint used[MOST_LISTED];
+  float parts[GROUP_SIMDS];
+};
+
+INLINE uint index_of_slot(CONSTANT const ExpertListsArgs& a, uint slot) {
+  return uint(a.indices[slot / a.chosen * a.index_stride + slot % a.chosen]);
+}
+
+// How many matrices are asked for.
+INLINE void count_used(const Ctx c, CONSTANT const ExpertListsArgs& a, SHARED ListScratch& s) {
   const uint slots = a.rows * a.chosen;
   uint used = 0;
-  for (uint matrix = c.tid; matrix <= a.matrices; matrix += GROUP_THREADS) {
-    uint before = 0, mine = 0;
-    for (uint slot = 0; slot < slots; ++slot) {
-      const uint index = uint(a.indices[slot / a.chosen * a.index_stride + slot % a.chosen]);
-      before += index < matrix ? 1u : 0u;
-      mine += index == matrix ? 1u : 0u;
+  for (uint from = 0; from < a.matrices; from += MOST_LISTED) {
+    for (uint i = c.tid; i < MOST_LISTED; i += GROUP_THREADS) s.used[i] = 0;
+    group_barrier();
+    for (uint slot = c.tid; slot < slots; slot += GROUP_THREADS) {
+      const uint index = index_of_slot(a, slot) - from;
+      if (index < MOST_LISTED) s.used[index] = 1;
     }
-    a.lists[matrix] = int(before);
-    if (mine == 0) continue;
-    ++used;
-    DEVICE int* list = a.lists + a.matrices + 1 + before;
-    for (uint slot = 0; slot < slots; ++slot) {
-      const uint index = uint(a.indices[slot / a.chosen * a.index_stride + slot % a.chosen]);
-      if (index == matrix) *list++ = int(slot);
-    }
+    group_barrier();
+    for (uint i = c.tid; i < MOST_LISTED; i += GROUP_THREADS) used += s.used[i];
+    group_barrier();
   }
   const float total = group_total(c, s.parts, float(used));
   if (c.tid == 0) *a.matrices_read += ulong(total) * a.outputs;
+}
+
+// grid: x = matrix; the last group tells where all lists end
+KERNEL(expert_lists, ExpertListsArgs, ListScratch) {
+  const uint slots = a.rows * a.chosen, each = (slots + GROUP_THREADS - 1) / GROUP_THREADS;
+  if (c.group == a.matrices) {
+    if (c.tid == 0) a.lists[a.matrices] = int(slots);
+    count_used(c, a, s);
+    return;
+  }
+  const uint first = c.tid * each < slots ? c.tid * each : slots;
+  const uint last = first + each < slots ? first + each : slots;
+  uint before = 0, mine = 0;
+  for (uint slot = first; slot < last; ++slot) {
+    const uint index = index_of_slot(a, slot);
+    before += index < c.group ? 1u : 0u;
+    mine += index == c.group ? 1u : 0u;
+  }
+  s.before[c.tid] = before;
+  s.mine[c.tid] = mine;
+  group_barrier();
+  uint place = 0;
+  for (uint i = 0; i < GROUP_THREADS; ++i) place += s.before[i];
+  if (c.tid == 0) a.lists[c.group] = int(place);
+  for (uint i = 0; i < c.tid; ++i) place += s.mine[i];
+  if (mine == 0) return;
+  DEVICE int* list = a.lists + a.matrices + 1 + place;
+  for (uint slot = first; slot < last; ++slot)
+    if (index_of_slot(a, slot) == c.group) *list++ = int(slot);
 }
 
 struct Ranked {
