@@ -121,5 +121,23 @@ TEST(TokenStream, EmptyStopStringsAreIgnored) {
   EXPECT_EQ(run({"some", " text"}, {""}).text, "some text");
 }
 
+TEST(TokenStream, ReportsTheControlTokensThatItIsToldTo) {
+  const ByteTokenizer tokenizer({{"<shown>", true}, {"<hidden>", true}});
+  TokenStream stream(tokenizer, {"ab", "cd"}, {ByteTokenizer::id(0)});
+  EXPECT_EQ(stream.push('a').text, "");
+  const TokenStream::Piece piece = stream.push(ByteTokenizer::id(0));
+  EXPECT_EQ(piece.text, "a");  // what follows is no part of a stop string that began before
+  EXPECT_EQ(piece.control, "<shown>");
+  EXPECT_EQ(stream.push('b').text, "b");
+  EXPECT_EQ(stream.push(0xE2).text, "");
+  EXPECT_EQ(stream.push(ByteTokenizer::id(0)).text, "\uFFFD");
+  EXPECT_EQ(stream.push('c').text, "");
+  const TokenStream::Piece hidden = stream.push(ByteTokenizer::id(1));
+  EXPECT_EQ(hidden.text, "");
+  EXPECT_EQ(hidden.control, "");
+  EXPECT_TRUE(stream.push('d').stopped);
+  EXPECT_EQ(stream.push(ByteTokenizer::id(0)).control, "");
+}
+
 }  // namespace
 }  // namespace tempo9::engine

@@ -2,8 +2,8 @@
 //   "variables": {…}                           runs the template engine alone
 //   "dialect": "anthropic", "body": {…}        reads a client's request as the server does, and renders it
 //   "show": "traits"                           shows what the template takes
-// and gives one line {"text": …, "content": [[begin, end], …], "seconds": …}, {"traits": {…}} or {"error": …,
-// "param": …}. A request's line may also hold begin_text, end_text and add_generation_prompt. What the server
+// and gives one line {"text": …, "content": [[begin, end], …], "seconds": …}, {"traits": {…}, "style": how its
+// model writes calls} or {"error": …, "param": …}. A request's line may also hold begin_text, end_text and add_generation_prompt. What the server
 // cannot answer yet stands beside the text as "gap".
 #include <chrono>
 #include <iostream>
@@ -13,6 +13,7 @@
 #include "chat/chat_template.h"
 #include "chat/jinja/engine.h"
 #include "chat/jinja/from_json.h"
+#include "chat/parsers/styles.h"
 #include "server/api/anthropic_request.h"
 #include "server/api/ollama_request.h"
 #include "server/api/openai_chat_request.h"
@@ -102,7 +103,10 @@ Json render_line(const Json& line) {
   }
   if (!found->second) return {{"error", found->second.error().message}};
   const ChatTemplate& chat_template = **found->second;
-  if (line.contains("show")) return {{"traits", show_traits(chat_template.traits())}};
+  const CallStyle* style = chat_template.call_style();
+  if (line.contains("show"))
+    return {{"traits", show_traits(chat_template.traits())},
+            {"style", style == nullptr ? Json() : Json(style->name)}};
   return render_request(chat_template, line);
 }
 

@@ -80,7 +80,7 @@ void Answer::put(std::string_view arguments) {
 
 bool Answer::complete_call() {
   if (tool_ == nullptr) {
-    give_up_call(CallFault::kMalformed);
+    give_up_call();
     return false;
   }
   CallDelta& last = delta();
@@ -98,12 +98,13 @@ void Answer::count(CallFault fault) {
   if (has_tools()) ++faults_[static_cast<size_t>(fault)];
 }
 
-void Answer::give_up_call(CallFault fault) {
+void Answer::give_up_call() {
+  const CallFault fault = source_.starved() ? CallFault::kUnclosed : CallFault::kMalformed;
   count(undeclared_ ? CallFault::kUndeclared : fault);
-  give_up_call();
+  release_call();
 }
 
-void Answer::give_up_call() {
+void Answer::release_call() {
   if (tool_ != nullptr) delta().withdrawn = true;
   end_call();
   text(source_.taken());

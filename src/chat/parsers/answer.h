@@ -40,9 +40,9 @@ class Answer : public Sink {
   const Tool* tool() const { return tool_; }      // of the call; null until it has a name that is declared
   void put(std::string_view arguments) override;  // of the call
   bool complete_call();  // false: it was given up after all, for want of a declared name
-  // It is no call: its text is the answer's.
-  void give_up_call(CallFault fault);
-  void give_up_call();  // nobody could take it for one
+  // It is wrong, or nobody could have taken it for a call: its text is the answer's.
+  void give_up_call();
+  void release_call();
   void count(CallFault fault);
 
   void finish();

@@ -134,9 +134,9 @@ unsigned allowed_types(const Tool& tool, std::string_view name) {
 
 std::string type_value(std::string_view text, unsigned allowed) {
   const std::string_view trimmed = trim(text);
-  if (!trimmed.empty() && is_json(trimmed)) {
-    const unsigned type = type_of_text(trimmed);
-    if (type != types::kString && (allowed & type) != 0) return std::string(trimmed);
+  if (const std::string json = read_whole_json(trimmed); !json.empty()) {
+    const unsigned type = type_of_text(json);
+    if (type != types::kString && (allowed & type) != 0) return json;
   }
   const std::string word = lower(trimmed);  // as Python writes them
   if ((allowed & types::kBoolean) != 0 && (word == "true" || word == "false")) return word;

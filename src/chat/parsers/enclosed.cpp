@@ -35,9 +35,8 @@ Reading<bool> read_enclosed_calls(ReplyContext& context, Enclosure enclosure) {
       context.out.complete_call();
       continue;
     }
-    const int next = co_await context.in.peek();
     const bool begun = context.in.taken().find(body, open.size()) != std::string::npos;
-    context.out.give_up_call(next == Source::kEnd ? CallFault::kUnclosed : CallFault::kMalformed);
+    context.out.give_up_call();
     if (begun) co_await pass_through(context, close);
   }
 }

@@ -124,8 +124,7 @@ Reading<bool> read_message(Source& in, Answer& out, const MessageMarks& marks, c
       out.complete_call();
       co_return true;
     }
-    const int c = co_await in.peek();
-    out.give_up_call(c == Source::kEnd ? CallFault::kUnclosed : CallFault::kMalformed);
+    out.give_up_call();
     co_return co_await read_text(in, text, marks, true);
   }
   in.mark({});
@@ -144,7 +143,7 @@ Reading<bool> read_bare_text(Source& in, Answer& out, const MessageMarks& marks)
   TextSink text(out);
   const int c = co_await in.peek();
   if (c == Source::kEnd && in.cut()) co_return true;  // a header that was cut says nothing
-  out.give_up_call();
+  out.release_call();
   co_return co_await read_text(in, text, marks, false);
 }
 

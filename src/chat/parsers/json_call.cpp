@@ -20,10 +20,6 @@ Reading<bool> read_name_member(Source& in, Answer& out) {
   co_return read;
 }
 
-bool is_object(std::string_view text) {
-  return text.starts_with('{') && is_json(text);
-}
-
 Reading<bool> read_arguments_member(Source& in, Answer& out) {
   const int c = co_await in.peek();
   if (c == '{') co_return co_await read_json_arguments(in, out);
@@ -31,7 +27,8 @@ Reading<bool> read_arguments_member(Source& in, Answer& out) {
   std::string text;
   if (c == '"') {
     const bool read = co_await read_json_string(in, nowhere, &text);
-    if (!read || !is_object(text)) co_return false;
+    if (read) text = read_whole_json(text);
+    if (!read || !text.starts_with('{')) co_return false;
   } else {
     const bool none = co_await read_literal(in, "null");
     if (!none) co_return false;

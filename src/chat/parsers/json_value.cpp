@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "base/limits.h"
 #include "chat/parsers/scan.h"
@@ -127,12 +128,12 @@ Reading<bool> read_object(Source& in, Sink& out, int depth, std::string_view end
   co_return true;
 }
 
-Reading<bool> read_whole(Source& in, bool& read) {
-  NoSink nowhere;
-  const bool value = co_await read_json_value(in, nowhere);
+Reading<bool> read_whole(Source& in, std::string& whole) {
+  StringSink text;
+  const bool value = co_await read_json_value(in, text);
   const int c = co_await in.peek();
-  read = value && c == Source::kEnd;
-  co_return read;
+  if (value && c == Source::kEnd) whole = std::move(text.text());
+  co_return true;
 }
 
 }  // namespace
@@ -194,13 +195,13 @@ Reading<bool> read_json_arguments(Source& in, Sink& out) {
   co_return co_await read_object(in, out, 0, "");
 }
 
-bool is_json(std::string_view text) {
-  bool read = false;
+std::string read_whole_json(std::string_view text) {
+  std::string whole;
   Source source;
-  source.run(read_whole(source, read));
+  source.run(read_whole(source, whole));
   source.feed(text);
   source.finish(false);
-  return read;
+  return whole;
 }
 
 bool is_json_number(std::string_view text) {

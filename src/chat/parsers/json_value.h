@@ -23,8 +23,8 @@ Reading<bool> read_json_escape(Source& in, Sink& out, std::string* decoded);
 // An object that begins at the next byte; its last brace is taken but not passed on (see Answer).
 Reading<bool> read_json_arguments(Source& in, Sink& out);
 
-// Whether `text` is one value, without white space around it.
-bool is_json(std::string_view text);
+// `text` as it would be passed on, if it is one value without white space around it; empty if not.
+std::string read_whole_json(std::string_view text);
 bool is_json_number(std::string_view text);
 
 }  // namespace tempo9::chat

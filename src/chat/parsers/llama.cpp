@@ -64,7 +64,7 @@ Reading<bool> read_call_list(Source& in, Answer& out) {
     if (c != ',' && c != ']') co_return false;
     in.take();
   }
-  if (!all) out.give_up_call();  // the bracket belongs to what was written
+  if (!all) out.release_call();  // the bracket belongs to what was written
   co_return true;
 }
 
@@ -87,11 +87,10 @@ Reading<bool> read_llama_call(ReplyContext& context, const std::string& tag, boo
     if (read) out.complete_call();
   }
   if (read) co_return true;
-  c = co_await in.peek();
   if (tagged || out.has_name())
-    out.give_up_call(c == Source::kEnd ? CallFault::kUnclosed : CallFault::kMalformed);
-  else
     out.give_up_call();
+  else
+    out.release_call();
   co_return false;
 }
 

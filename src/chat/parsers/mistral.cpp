@@ -41,7 +41,7 @@ Reading<bool> read_call_array(Source& in, Answer& out) {
     if (c != ',' && c != ']') co_return false;
     in.take();
   }
-  if (!all) out.give_up_call();  // the bracket belongs to what was written
+  if (!all) out.release_call();  // the bracket belongs to what was written
   co_return true;
 }
 
@@ -65,8 +65,7 @@ Reading<bool> read_reply(ReplyContext& context) {
     out.begin_call(marks.calls);
     const bool read = co_await read_after_mark(in, out, marks);
     if (read) continue;
-    const int next = co_await in.peek();
-    out.give_up_call(next == Source::kEnd ? CallFault::kUnclosed : CallFault::kMalformed);
+    out.give_up_call();
     // A control token cannot stand in a string of the broken call; plain text could.
     if (marks.calls.front() != kControlSign) co_return co_await pass_rest(in, out);
   }

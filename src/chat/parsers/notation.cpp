@@ -105,8 +105,9 @@ std::string_view json_word(std::string_view word) {
 }
 
 Reading<bool> read_word(Source& in, Sink& out, bool bare_words) {
+  static constexpr int kSign = static_cast<unsigned char>(kControlSign);
   const auto in_word = [](int c) { return is_name_byte(c) || c == '+'; };
-  const auto in_bare_text = [](int c) { return c != ',' && c != '}' && c != ']' && c != '\n'; };
+  const auto in_bare_text = [](int c) { return c != ',' && c != '}' && c != ']' && c != '\n' && c != kSign; };
   std::string word = co_await read_name(in, bare_words ? +in_bare_text : +in_word);
   while (!word.empty() && is_blank(word.back())) word.pop_back();
   const std::string_view json = json_word(word);

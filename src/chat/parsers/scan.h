@@ -18,7 +18,7 @@ inline bool is_blank(int c) {
 inline bool is_name_byte(int c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   return letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == ':' || c == '/' ||
-         c >= 0x80;
+         (c >= 0x80 && c != static_cast<unsigned char>(kControlSign));
 }
 
 // Likewise keys without quotes.

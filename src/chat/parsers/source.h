@@ -78,7 +78,11 @@ class Source {
     Source& source;
     bool await_ready() const noexcept { return source.at_ < source.text_.size() || source.finished_; }
     void await_suspend(std::coroutine_handle<>) noexcept { source.waiting_ = true; }
-    int await_resume() const noexcept { return source.front(); }
+    int await_resume() const noexcept {
+      const int c = source.front();
+      source.starved_ = source.starved_ || c == kEnd;
+      return c;
+    }
   };
   Peek peek() { return {*this}; }
   // Takes the byte that peek() has shown.
@@ -87,6 +91,8 @@ class Source {
   void give_back(size_t count);
   static constexpr size_t kKept = 256;
   bool cut() const { return cut_; }
+  // Whether the end has been seen: what was to be read may have been right so far.
+  bool starved() const { return starved_; }
 
   // All that has been taken since mark(), behind `before`.
   void mark(std::string_view before) { taken_ = before; }
@@ -102,7 +108,7 @@ class Source {
   size_t at_ = 0;
   std::string taken_;
   bool finished_ = false, cut_ = false;
-  bool waiting_ = false, ended_ = false;
+  bool waiting_ = false, ended_ = false, starved_ = false;
   std::coroutine_handle<> current_;
   Reading<bool> parser_{Reading<bool>::Handle{}};
 };
