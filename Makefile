@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build serve test test-slow test-arm golden bench matrix lint fuzz clean setup model dev
+.PHONY: build serve test test-slow test-arm golden bench bfcl matrix lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -55,6 +55,10 @@ bench: build model                ## speed and accuracy beside llama.cpp, on thi
 	@build/venv/bin/python bench/speed.py --model $(MODEL)
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
 	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
+
+bfcl: build model                 ## what MODEL gets of the function calling leaderboard's single-turn cases
+	@bench/bfcl/get_bfcl.sh
+	@build/bfcl/bin/python bench/bfcl/run.py --model $(MODEL)
 
 matrix: build model               ## docs/models.md, by running the models under models/
 	@scripts/get_gemma.sh
