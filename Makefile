@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build cuda serve test test-slow test-arm golden bench matrix profile lint fuzz clean setup model dev
+.PHONY: build cuda serve test test-slow test-arm golden bench bfcl matrix profile lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -70,6 +70,10 @@ profile: build model              ## docs/profile.md: where a step's time goes o
 	@scripts/get_gemma.sh
 	@cmake --build --preset release --target ops_bench
 	@build/venv/bin/python bench/step_profile.py models/*.gguf
+
+bfcl: build model                 ## what MODEL gets of the function calling leaderboard's single-turn cases
+	@bench/bfcl/get_bfcl.sh
+	@build/bfcl/bin/python bench/bfcl/run.py --model $(MODEL)
 
 matrix: build model               ## docs/models.md, by running the models under models/
 	@scripts/get_gemma.sh

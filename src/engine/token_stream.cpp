@@ -21,7 +21,7 @@ bool TokenStream::Matcher::advance(char byte) {
 }
 
 TokenStream::TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
-                         std::vector<TokenId> shown)
+                         std::vector<std::string> shown)
     : tokenizer_(tokenizer), shown_(std::move(shown)), detokenizer_(tokenizer) {
   for (const std::string& stop : stop_strings)
     if (!stop.empty()) matchers_.emplace_back(stop);
@@ -29,8 +29,13 @@ TokenStream::TokenStream(const text::Tokenizer& tokenizer, const std::vector<std
 
 TokenStream::Piece TokenStream::push(TokenId token) {
   if (stopped_) return {"", true};
-  if (std::ranges::find(shown_, token) != shown_.end()) return push_control(token);
+  if (shows(token)) return push_control(token);
   return settle(detokenizer_.push(token), false);
+}
+
+// By its name: a vocabulary may hold several of one name.
+bool TokenStream::shows(TokenId token) const {
+  return tokenizer_.is_control(token) && std::ranges::find(shown_, tokenizer_.name(token)) != shown_.end();
 }
 
 // What was held back is decided by it.

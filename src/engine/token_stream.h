@@ -16,9 +16,9 @@ namespace tempo9::engine {
 class TokenStream {
  public:
   // Empty stop strings are ignored. Work per byte of text is linear in the number of stop strings.
-  // `shown`: control tokens that are to be reported. No stop string reaches across them.
+  // `shown`: names of control tokens that are to be reported. No stop string reaches across them.
   TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
-              std::vector<TokenId> shown = {});
+              std::vector<std::string> shown = {});
 
   struct Piece {
     std::string text;               // valid UTF-8, may be empty
@@ -41,12 +41,13 @@ class TokenStream {
     std::vector<size_t> border;  // of each prefix: its longest proper prefix that is also its suffix
     size_t length = 0;           // bytes of `stop` that the text's end agrees with
   };
+  bool shows(TokenId token) const;
   Piece push_control(TokenId token);
   Piece settle(const std::string& text, bool final);
   std::optional<size_t> find_stop(const std::string& text);
 
   const text::Tokenizer& tokenizer_;
-  std::vector<TokenId> shown_;
+  std::vector<std::string> shown_;
   text::Detokenizer detokenizer_;
   std::vector<Matcher> matchers_;
   std::string held_, matched_;

@@ -122,13 +122,14 @@ TEST(TokenStream, EmptyStopStringsAreIgnored) {
 }
 
 TEST(TokenStream, ReportsTheControlTokensThatItIsToldTo) {
-  const ByteTokenizer tokenizer({{"<shown>", true}, {"<hidden>", true}});
-  TokenStream stream(tokenizer, {"ab", "cd"}, {ByteTokenizer::id(0)});
+  const ByteTokenizer tokenizer({{"<shown>", true}, {"<hidden>", true}, {"<shown>"}});
+  TokenStream stream(tokenizer, {"ab", "cd"}, {"<shown>"});
   EXPECT_EQ(stream.push('a').text, "");
   const TokenStream::Piece piece = stream.push(ByteTokenizer::id(0));
   EXPECT_EQ(piece.text, "a");  // what follows is no part of a stop string that began before
   EXPECT_EQ(piece.control, "<shown>");
   EXPECT_EQ(stream.push('b').text, "b");
+  EXPECT_EQ(stream.push(ByteTokenizer::id(2)).text, "<shown>");  // the same as plain text
   EXPECT_EQ(stream.push(0xE2).text, "");
   EXPECT_EQ(stream.push(ByteTokenizer::id(0)).text, "\uFFFD");
   EXPECT_EQ(stream.push('c').text, "");

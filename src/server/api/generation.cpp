@@ -154,16 +154,13 @@ std::span<const chat::Tool> Generation::callable_tools() const {
 
 Sequence Generation::make_sequence(const chat::ReplyStart& start) const {
   const text::Tokenizer& tokenizer = service_.engine().tokenizer();
-  std::vector<std::string_view> controls;
-  std::vector<TokenId> ids;
-  for (const std::string_view marker : chat::list_markers(start)) {
+  const auto is_shown = [&](std::string_view marker) {
     const std::vector<TokenId> encoded = tokenizer.encode(marker, {});
-    const bool control = encoded.size() == 1 && tokenizer.is_control(encoded[0]);
-    if (!control || tokenizer.ends_generation(encoded[0])) continue;
-    controls.push_back(marker);
-    ids.push_back(encoded[0]);
-  }
-  return {engine::TokenStream(tokenizer, request_.stop, std::move(ids)),
+    return encoded.size() == 1 && tokenizer.is_control(encoded[0]) && !tokenizer.ends_generation(encoded[0]);
+  };
+  std::vector<std::string_view> controls;
+  std::ranges::copy_if(chat::list_markers(start), std::back_inserter(controls), is_shown);
+  return {engine::TokenStream(tokenizer, request_.stop, {controls.begin(), controls.end()}),
           chat::ReplyParser(start, callable_tools(), controls)};
 }
 
