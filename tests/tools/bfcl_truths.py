@@ -16,12 +16,20 @@ UNANSWERABLE = {
 }  # fmt: skip
 
 
-def _value(options: list) -> typing.Any:
-    """The first option that is one: the empty text stands for leaving an optional value out."""
-    for option in options:
-        if option != "":
-            return _plain(option)
-    return LEFT_OUT
+TYPES = {"string": str, "integer": int, "float": (int, float), "boolean": bool, "array": list, "tuple": list, "dict": dict}
+
+
+def _fits(value: typing.Any, kind: str) -> bool:
+    return isinstance(value, TYPES.get(kind, object)) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _value(options: list, kind: str = "") -> typing.Any:
+    """The first option of the type that is one at all: the empty text stands for leaving an optional value out."""
+    given = [option for option in options if option != ""]
+    fitting = [option for option in given if _fits(option, kind)]
+    if not fitting and "" in options:
+        fitting = [LEFT_OUT]
+    return _plain((fitting or given or [LEFT_OUT])[0])
 
 
 def _plain(option: typing.Any) -> typing.Any:
@@ -78,12 +86,21 @@ def _written(value: typing.Any, parameter: dict, group: str) -> typing.Any:
 def _arguments(schema: dict, options: dict, group: str) -> dict:
     arguments = {}
     for name, parameter in schema["properties"].items():
-        value = _value(options.get(name, []))
+        value = _value(options.get(name, []), parameter["type"])
         if value is not LEFT_OUT:
             arguments[name] = _written(value, parameter, group)
         elif name in schema["required"]:
             arguments[name] = ""
     return arguments
+
+
+def fits_its_schema(case: official.Case) -> bool:
+    """Some answers are of another type than the function says. A family whose calls say nothing of types cannot write them."""
+    if case.truth is None or case.group in ("simple_java", "simple_javascript"):
+        return True
+    schemas = {function["name"].replace(".", "_"): function["parameters"]["properties"] for function in case.functions}
+    values = [(schemas[name][key]["type"], value) for name, arguments in truth(case) for key, value in arguments.items()]
+    return all(_fits(value, kind) for kind, value in values)
 
 
 def truth(case: official.Case) -> list[tuple[str, dict]]:
