@@ -92,9 +92,12 @@ std::string set_to_ebnf(const CodePointSet& set, Spelling spelling) {
   // promise.
   static constexpr Escape kEscapes[] = {{'"', "\\\""}, {'\\', "\\\\"}, {'\b', "\\b"}, {'\f', "\\f"},
                                         {'\n', "\\n"}, {'\r', "\\r"},  {'\t', "\\t"}};
+  // Escapes only where there is nothing else: repeats of single characters are fast, those of choices are
+  // not.
   const CodePointSet plain = set.without(json_specials());
-  std::string choices = plain.empty() ? "" : plain.to_class();
-  int count = plain.empty() ? 0 : 1;
+  if (!plain.empty()) return plain.to_class();
+  std::string choices;
+  int count = 0;
   for (const Escape& escape : kEscapes) {
     if (!set.contains(escape.code_point)) continue;
     if (count++ > 0) choices += " | ";

@@ -27,9 +27,7 @@ Written SchemaWriter::string(const Json& schema, const Place& place) {
   if (!has_pattern && !has_format) {
     if (wanted.least == 0 && !wanted.most) return std::optional(any_string());
     return std::optional(grammar_.rule(
-        "string", "\"\\\"\" " +
-                      repeated(grammar_.rule("character", string_character()), wanted.least, wanted.most) +
-                      " \"\\\"\""));
+        "string", "\"\\\"\" " + repeated(string_character(), wanted.least, wanted.most) + " \"\\\"\""));
   }
   if (has_pattern && has_format) return document_.refuse(place.where, "pattern", "'format' stands beside it");
   const Json& source = schema.at(keyword);

@@ -9,6 +9,8 @@
 namespace tempo9::grammar {
 namespace {
 
+constexpr std::string_view kCharacter = "[^\"\\\\\\x00-\\x1F]";  // that stands in a string as it is
+
 std::optional<std::string> join(const std::vector<std::string>& choices) {
   if (choices.empty()) return std::nullopt;
   std::string text = fmt::format("{}", fmt::join(choices, " | "));
@@ -174,13 +176,25 @@ Result<SchemaWriter::Count> SchemaWriter::count(const Json& schema, std::string_
   return result;
 }
 
+// What ends a string is part of what repeats: with a repeat apart from the quote behind it, each token with a
+// quote in it would be looked at anew for every mask, which takes a thousand times as long.
 std::string SchemaWriter::any_string() {
-  return grammar_.rule("string", "\"\\\"\" " + string_character() + "* \"\\\"\"");
+  if (string_.empty()) {
+    string_ = grammar_.reserve("string");
+    const std::string rest = grammar_.reserve("characters");
+    grammar_.define(rest, fmt::format("\"\\\"\" | {0} {2} | \"\\\\\" {1} {2}", kCharacter, escape(), rest));
+    grammar_.define(string_, "\"\\\"\" " + rest);
+  }
+  return string_;
 }
 
-// One code point. Of the escapes by number only those that are no surrogate: alone these stand for nothing.
 std::string SchemaWriter::string_character() {
-  return "([^\"\\\\\\x00-\\x1F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u00\" [0-9a-fA-F] [0-9a-fA-F]))";
+  return grammar_.rule("character", fmt::format("{} | \"\\\\\" {}", kCharacter, escape()));
+}
+
+// Of the escapes by number only those that are no surrogate: alone these stand for nothing.
+std::string SchemaWriter::escape() {
+  return grammar_.rule("escape", "[\"\\\\/bfnrt] | \"u00\" [0-9a-fA-F] [0-9a-fA-F]");
 }
 
 std::string SchemaWriter::any_object() {

@@ -65,9 +65,11 @@ class SchemaWriter {
   std::string any_object();
   std::string any_string();
   std::string string_character();
+  std::string escape();
 
   SchemaDocument& document_;
   Ebnf& grammar_;
+  std::string string_;                             // the rule of any string, once there is one
   std::map<const Json*, std::string> references_;  // rules, by what is referred to
 };
 
