@@ -34,11 +34,13 @@ Rows rows_of(const View& view) {
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(CudaMemory& memory, Work& work) {
   memory.use();
-  int device = 0, major = 0;
+  int device = 0, major = 0, minor = 0;
   TRY(check(cudaGetDevice(&device), "asking for the GPU"));
   TRY(check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
             "asking for the GPU's properties"));
-  std::unique_ptr<CudaStream> stream(new CudaStream(memory, work, major >= 9));
+  TRY(check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+            "asking for the GPU's properties"));
+  std::unique_ptr<CudaStream> stream(new CudaStream(memory, work, major, minor));
   TRY(check(cudaStreamCreateWithFlags(&stream->stream_, cudaStreamNonBlocking), "making a stream"));
   return stream;
 }

@@ -61,7 +61,8 @@ class CudaStream final : public Stream, private gpu::Launcher {
   static constexpr size_t kPayloads = 64;
   static constexpr size_t kMostHeld = 4;
 
-  CudaStream(CudaMemory& memory, Work& work, bool early) : memory_(memory), work_(work), queue_(early) {}
+  CudaStream(CudaMemory& memory, Work& work, int major, int minor)
+      : memory_(memory), work_(work), queue_(major >= 9, major == 9 && minor == 0) {}
   void note(const Status& status);
   void run_held();
   void flush();

@@ -16,7 +16,8 @@ namespace tempo9::backend::cuda {
 class LaunchQueue {
  public:
   // `early`: whether the GPU knows programmatic dependent launch, which compute capability 9.0 brought.
-  explicit LaunchQueue(bool early) : early_(early) {}
+  // `warp_groups`: whether it is 9.0 itself, whose instructions others lack.
+  LaunchQueue(bool early, bool warp_groups) : early_(early), warp_groups_(warp_groups) {}
   ~LaunchQueue();
   LaunchQueue(const LaunchQueue&) = delete;
   LaunchQueue& operator=(const LaunchQueue&) = delete;
@@ -32,6 +33,9 @@ class LaunchQueue {
     add(kernel, threads, grid, &args, sizeof(args), shared);
   }
   bool full() const;
+  bool warp_groups() const {
+    return warp_groups_;
+  }
   // Gives what was added to the stream.
   Status flush(cudaStream_t stream);
 
@@ -61,7 +65,7 @@ class LaunchQueue {
   Seen* find(uint64_t hash);
   void remember(uint64_t hash);
 
-  const bool early_;
+  const bool early_, warp_groups_;
   Batch batch_;
   std::list<Seen> seen_;  // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;

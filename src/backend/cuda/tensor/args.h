@@ -4,9 +4,9 @@
 
 namespace tempo9::backend::cuda {
 
-// Makes rows into panels: [columns / 64][tile of 8 rows][step / 2][lane][step % 2][2] pairs of f16, as lane
-// 4 (row % 8) + t feeds them to a multiply (B operand): columns 16 step + 2 t, + 1 and those + 8. Each row is
-// multiplied by a power of two; row_factors has its inverse.
+// Makes rows into panels: [columns / 64][tile of 8 rows][eight columns][row % 8][4] pairs of f16: both what a
+// lane feeds to a multiply (B operand), and what warp groups take from shared memory. Each row is multiplied
+// by a power of two; row_factors has its inverse.
 struct PanelArgs {
   const float* x;
   const float* gate;
@@ -44,7 +44,13 @@ struct TensorArgs {
 };
 
 // Rows of a block of each kernel.
-constexpr uint32_t kManyRows = 64, kTensorThreads = 256, kPanelThreads = 512, kAttentionThreads = 128;
+constexpr uint32_t kManyRows = 64, kTensorThreads = 256, kPanelThreads = 512, kWideThreads = 256,
+                   kAttentionThreads = 128;
+// Outputs of a block of the kernel for warp groups, and the memory it needs for so many tiles of eight rows.
+constexpr uint32_t kWideOutputs = 128;
+constexpr uint32_t wide_shared(uint32_t tiles) {
+  return 4 * tiles * 1024 + 64;
+}
 // Outputs of a block of the kernel for many rows.
 constexpr uint32_t kManyOutputs = 256;
 

@@ -14,24 +14,25 @@ __device__ __forceinline__ uint32_t slot_of(const TensorArgs& a, uint32_t place)
 // A lane's rows in the panels: one of each tile of eight.
 template <int tiles>
 struct Panels {
-  const uint4* place[tiles];
+  const uint32_t* place[tiles];
   uint32_t stride;  // from a stage to the next
 
   __device__ __forceinline__ Panels(const TensorArgs& a, uint32_t first, uint32_t count, uint32_t lane)
-      : stride(a.tiles * 64) {
+      : stride(a.tiles * 256) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i) {
       const uint32_t r = 8 * i + lane / 4;
       place[i] = nullptr;
       if (r >= count) continue;
       const uint32_t row = slot_of(a, first + r) / a.slots_per_input;
-      place[i] = reinterpret_cast<const uint4*>(a.panels) + row / 8 * 64 + row % 8 * 4 + lane % 4;
+      place[i] = a.panels + row / 8 * 256 + row % 8 * 4 + lane % 4;
     }
   }
   // Of two steps. Zeros for a row that is not there.
   __device__ __forceinline__ uint4 load(int tile, uint32_t stage, int half) const {
     if (place[tile] == nullptr) return make_uint4(0, 0, 0, 0);
-    return __ldg(place[tile] + size_t(stage) * stride + 32 * half);
+    const uint32_t* from = place[tile] + size_t(stage) * stride + 128 * half;
+    return make_uint4(__ldg(from), __ldg(from + 32), __ldg(from + 64), __ldg(from + 96));
   }
 };
 
@@ -58,9 +59,9 @@ __device__ __forceinline__ void write_output(const TensorArgs& a, const TensorOu
   *out = o.add != 0 ? *out + y : y;
 }
 
-__device__ __forceinline__ const TensorOutput& output_of_block(const TensorArgs& a) {
+__device__ __forceinline__ const TensorOutput& output_of(const TensorArgs& a, uint32_t block) {
   uint32_t i = 0;
-  while (i + 1 < a.count && blockIdx.x >= a.output[i + 1].first_block) ++i;
+  while (i + 1 < a.count && block >= a.output[i + 1].first_block) ++i;
   return a.output[i];
 }
 
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 1)
   __shared__ float parts[kParts][kStageRows][8 * tiles + 1];
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
   const uint32_t begin = part_begin(part, a.stages), end = part_begin(part + 1, a.stages);
-  const TensorOutput& o = output_of_block(a);
+  const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t group = blockIdx.x - o.first_block;
   const uint8_t* stages = o.weight + size_t(group) * a.stages * stage_bytes(layout);
   start_next_kernel();
@@ -182,7 +183,7 @@ __device__ __forceinline__ void multiply_part(const uint8_t* stages, const uint8
 template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_constant__ TensorArgs a) {
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const TensorOutput& o = output_of_block(a);
+  const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t groups = (o.outputs + kStageRows - 1) / kStageRows;
   const uint32_t group = ((blockIdx.x - o.first_block) * (kTensorThreads / 32) + warp) * 2;
   start_next_kernel();

@@ -11,7 +11,7 @@
 namespace tempo9::backend::cuda {
 
 extern const void* const kMakePanels;  // kernels.cu
-extern const void* const kLinearKernels[][4];
+extern const void* const kLinearKernels[][6];
 
 namespace {
 
@@ -135,6 +135,12 @@ void add_linear(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t sp
   const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t many_x = number_blocks(args, kManyOutputs),
                  many_y = spans > 0 ? spans : blocks(rows, kManyRows);
+  if (spans == 0 && rows > kFewRows && queue.warp_groups()) {
+    const uint32_t tiles = rows > 64 ? 16 : 8, wide_x = number_blocks(args, kWideOutputs);
+    queue.add(kernels[rows > 64 ? 5 : 4], kWideThreads, {wide_x, blocks(rows, 8 * tiles)}, args,
+              wide_shared(tiles));
+    return;
+  }
   if (rows > kFewRows && many_x * many_y >= kLeastManyBlocks) {
     queue.add(kernels[3], kTensorThreads, {many_x, many_y}, args);
     return;

@@ -55,9 +55,8 @@ __device__ __forceinline__ void join(PanelScratch& s, float& squares, float& lar
 
 __device__ __forceinline__ void put_pair(const PanelArgs& a, uint32_t row, uint32_t pair, float2 v,
                                          float factor, float scale) {
-  const uint32_t k = 2 * pair, step = k % 64 / 16, within = k % 16, lane = 4 * (row % 8) + within % 8 / 2;
-  const uint32_t place =
-      ((k / 64 * a.tiles + row / 8) * 2 + step / 2) * 128 + lane * 4 + step % 2 * 2 + within / 8;
+  const uint32_t k = 2 * pair;
+  const uint32_t place = (k / 64 * a.tiles + row / 8) * 256 + k % 64 / 8 * 32 + row % 8 * 4 + k % 8 / 2;
   a.panels[place] = to_half2(v.x * factor * scale, v.y * factor * scale);
 }
 
