@@ -1,5 +1,6 @@
-// What models write. The first byte says in which style, the second how the reply begins and ends; the rest is
-// the reply, in which the style's control tokens stand for themselves. However it is cut, it must mean the same.
+// What models write. The first byte says in which style, the second how the reply begins and ends; the rest
+// is the reply, in which the style's control tokens stand for themselves. However it is cut, it must mean the
+// same.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -2,9 +2,9 @@
 //   "variables": {…}                           runs the template engine alone
 //   "dialect": "anthropic", "body": {…}        reads a client's request as the server does, and renders it
 //   "show": "traits"                           shows what the template takes
-// and gives one line {"text": …, "content": [[begin, end], …], "seconds": …}, {"traits": {…}, "style": how its
-// model writes calls} or {"error": …, "param": …}. A request's line may also hold begin_text, end_text and add_generation_prompt. What the server
-// cannot answer yet stands beside the text as "gap".
+// and gives one line {"text": …, "content": [[begin, end], …], "seconds": …}, {"traits": {…}, "style": how
+// its model writes calls} or {"error": …, "param": …}. A request's line may also hold begin_text, end_text
+// and add_generation_prompt. What the server cannot answer yet stands beside the text as "gap".
 #include <chrono>
 #include <iostream>
 #include <map>
