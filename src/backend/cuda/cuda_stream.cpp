@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "backend/cuda/heads.h"
@@ -28,6 +29,19 @@ Rows rows_of(const View& view) {
   if (rows <= 1 || view.stride == view.columns)
     return {rows * columns * sizeof(float), rows * columns * sizeof(float), 1};
   return {static_cast<size_t>(view.stride) * sizeof(float), columns * sizeof(float), rows};
+}
+
+// Logits of many rows are tens of megabytes: one thread would take longer than the GPU for the step.
+void copy_on_threads(std::span<std::byte> target, const std::byte* source) {
+  constexpr size_t kPiece = 1 << 20, kMostThreads = 8;
+  const size_t threads = std::clamp<size_t>(target.size() / kPiece, 1, kMostThreads);
+  const auto piece = [&](size_t i) { return target.size() * i / threads; };
+  const auto copy = [&](size_t i) {
+    std::memcpy(target.data() + piece(i), source + piece(i), piece(i + 1) - piece(i));
+  };
+  std::vector<std::jthread> helpers;
+  for (size_t i = 1; i < threads; ++i) helpers.emplace_back(copy, i);
+  copy(0);
 }
 
 }  // namespace
@@ -200,7 +214,7 @@ void CudaStream::download(std::span<std::byte> target, const View& source) {
 void CudaStream::finish_downloads(uint64_t event) {
   for (Download& download : downloads_) {
     if (download.event > event) continue;
-    std::memcpy(download.target.data(), download.memory.data(), download.target.size());
+    copy_on_threads(download.target, download.memory.data());
     spare_pinned_.push_back(std::move(download.memory));
     download.target = {};
   }

@@ -121,7 +121,7 @@ __device__ __forceinline__ void load_first(const uint8_t* stages, uint32_t begin
 
 // grid: x = sixteen outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 1)
+__global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
     linear_few(const __grid_constant__ TensorArgs a) {
   __shared__ float parts[kParts][kStageRows][8 * tiles + 1];
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;

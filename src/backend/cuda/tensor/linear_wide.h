@@ -127,6 +127,21 @@ __device__ __forceinline__ void multiply_stage(const Stage<layout>& w, uint64_t 
     for (int e = 0; e < 4; ++e) asm volatile("" : "+f"(sums[t][e])::"memory");
 }
 
+// Stages asked for before they are used: a stage takes less than memory needs to answer.
+constexpr uint32_t kWideAhead = 4;
+
+// A part of the columns, in stages; those that are empty are passed over.
+struct Part {
+  int number = -1;
+  uint32_t begin = 0, end = 0;
+
+  __device__ __forceinline__ explicit Part(uint32_t stages) { next(stages); }
+  __device__ __forceinline__ void next(uint32_t stages) {
+    begin = end;
+    while (end == begin && number + 1 < kParts) end = part_begin(++number + 1, stages);
+  }
+};
+
 // grid: x = kWideOutputs outputs, y = tiles * 8 rows
 template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_constant__ TensorArgs a) {
@@ -146,26 +161,30 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
   start_next_kernel();
   ring.start();
   constexpr uint32_t ahead = WideRing<tiles>::kPlaces - 1;
-  Stage<layout> w, next;
-  next.load(stages, lane);
+  Stage<layout> w[kWideAhead];
+  load_first(stages, 0, a.stages, w);
   wait_for_earlier_kernels();
   for (uint32_t stage = 0; stage < ahead; ++stage) fetch(stage);
   float totals[tiles][4] = {}, sums[tiles][4];
-  for (int part = 0; part < kParts; ++part) {
-    const uint32_t begin = part_begin(part, a.stages), end = part_begin(part + 1, a.stages);
-    for (uint32_t stage = begin; stage < end; ++stage) {
-      w = next;
-      if (stage + 1 < a.stages) next.load(stages + size_t(stage + 1) * stage_bytes(layout), lane);
+  Part part(a.stages);
+  for (uint32_t from = 0; from < a.stages; from += kWideAhead) {
+#pragma unroll
+    for (uint32_t i = 0; i < kWideAhead; ++i) {
+      const uint32_t stage = from + i;
+      if (stage >= a.stages) break;
       ring.wait(stage);
-      multiply_stage<layout, tiles>(w, ring.descriptor(stage), stage > begin ? 1 : 0, sums);
+      multiply_stage<layout, tiles>(w[i], ring.descriptor(stage), stage > part.begin ? 1 : 0, sums);
+      if (stage + kWideAhead < a.stages)
+        w[i].load(stages + size_t(stage + kWideAhead) * stage_bytes(layout), lane);
       ring.free(stage);
       fetch(stage + ahead);
+      if (stage + 1 < part.end) continue;
+      part.next(a.stages);
+#pragma unroll
+      for (int t = 0; t < tiles; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) totals[t][e] += sums[t][e];
     }
-    if (begin == end) continue;
-#pragma unroll
-    for (int t = 0; t < tiles; ++t)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) totals[t][e] += sums[t][e];
   }
   if (group > last_group) return;
 #pragma unroll
