@@ -52,15 +52,18 @@ inline constexpr size_t kMaxTemplateOutputBytes = 64 << 20;
 inline constexpr size_t kMaxTemplateRange = 100'000;  // items of range(), as in Jinja's sandbox
 
 // Structured output: schemas and grammars come from clients.
-inline constexpr size_t kMaxGrammarBytes = 1 << 20;  // of a grammar's text, written by a client or made of a schema
+inline constexpr size_t kMaxGrammarBytes =
+    1 << 20;  // of a grammar's text, written by a client or made of a schema
 inline constexpr size_t kMaxGrammarRules = 20'000;
-inline constexpr int kMaxSchemaDepth = 128;         // schemas within each other, references and allOf followed
-inline constexpr size_t kMaxSchemaSteps = 200'000;  // keywords looked at, again for each place that refers to them
+inline constexpr int kMaxSchemaDepth = 128;  // schemas within each other, references and allOf followed
+inline constexpr size_t kMaxSchemaSteps =
+    200'000;  // keywords looked at, again for each place that refers to them
 inline constexpr size_t kMaxRegexLength = 4096;
 inline constexpr int kMaxRegexDepth = 64;
 inline constexpr int64_t kMaxRegexSize = 1 << 17;  // characters, repeats written out
 inline constexpr int kGrammarSeconds = 5;          // for compiling one
-inline constexpr int kMaxLateGrammars = 2;  // compiled beyond that time at once; until one ends, others are refused
+inline constexpr int kMaxLateGrammars =
+    2;  // compiled beyond that time at once; until one ends, others are refused
 inline constexpr int kMaxQueuedGrammars = 64;
 inline constexpr size_t kMaxGrammarCacheBytes = 256 << 20;  // of compiled grammars kept for their next use
 

@@ -22,7 +22,7 @@ struct Form {
     kChoice,      // one of `parts`
     kRepeat,      // `parts[0]`, `least` to `most` times
     kDispatch,    // free text; behind any word of `words` stands the part of the same index, `most` times at
-                // most (1, which ends the text, or -1). All words name control tokens, or none does
+                  // most (1, which ends the text, or -1). All words name control tokens, or none does
   } kind = Kind::kText;
   std::string text = {};
   Json schema = nullptr;

@@ -165,11 +165,11 @@ TEST(Forms, DemandACallOfOneTool) {
 
 TEST(Forms, HoldStrictToolsToTheirSchemasWheneverTheyAreCalled) {
   TestServer server(call);
-  EXPECT_EQ(server.chat(with_tools({}, true)).status, 200);
+  EXPECT_EQ(server.chat(with_tools(Json::object(), true)).status, 200);
   EXPECT_TRUE(may_reply(server.engine, "Hello <b>"));
   EXPECT_TRUE(may_reply(server.engine, join(join("Let me see.", kFind), kStop)));
   EXPECT_FALSE(may_reply(server.engine, join("Let me see.", kWrong)));
-  EXPECT_EQ(server.chat(with_tools({})).status, 200);
+  EXPECT_EQ(server.chat(with_tools(Json::object())).status, 200);
   EXPECT_EQ(server.engine.requests().back().grammar, nullptr);
 }
 

@@ -166,7 +166,7 @@ TEST(OllamaErrors, AreOneSentence) {
   EXPECT_EQ(bad.status, 400);
   EXPECT_EQ(*parse_json(bad.body),
             (Json{{"error", "options.temperature: expected a number, but got a string"}}));
-  const Answer format = server.post("/api/chat", chat_request({{"format", "json"}}));
+  const Answer format = server.post("/api/chat", chat_request({{"format", "xml"}}));
   EXPECT_EQ(format.status, 400);
   EXPECT_TRUE(error_of(format).get<std::string>().starts_with("format: "));
   EXPECT_EQ(server.post("/api/show", Json::object()).status, 400);

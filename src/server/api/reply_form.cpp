@@ -27,7 +27,10 @@ ApiResult<std::optional<grammar::Form>> reply_form(const ApiRequest& request, co
   if (choice.kind == ToolChoice::Kind::kNamed)
     demands.only = &*std::ranges::find(tools, choice.name, &chat::Tool::name);
   auto form = chat::call_form(start, tools, demands, answer_of(request.output));
-  if (!form) return api_failure(form.error(), demands.required ? "tool_choice" : "tools");
+  if (!form) {
+    const char* field = demands.required ? "tool_choice" : "tools";
+    return api_failure({form.error().code, fmt::format("{}: {}", field, form.error().message)}, field);
+  }
   return *std::move(form);
 }
 
