@@ -51,9 +51,9 @@ class Workplace:
         target.write_text(text)
 
 
-def codex(place: Workplace, task: str) -> str:
+def codex(place: Workplace, task: str, model: str = "local") -> str:
     place.write(".codex/config.toml", f"""
-model = "local"
+model = "{model}"
 model_provider = "tempo9"
 [model_providers.tempo9]
 name = "Tempo9"
@@ -88,6 +88,11 @@ def openclaw(place: Workplace, task: str) -> str:
     return json.loads(output)["meta"]["finalAssistantVisibleText"]
 
 
+def codex_with_patches(place: Workplace, task: str) -> str:
+    """For models it knows by name it declares a free-form tool for patches."""
+    return codex(place, task, "gpt-5.5")
+
+
 AGENTS = {"codex": codex, "claude-code": claude_code, "openclaw": openclaw}
 
 
@@ -107,3 +112,30 @@ def workplace(start_server, tmp_path):
 def test_an_agent_finishes_a_task_of_one_answer(agent, workplace):
     place, markers = workplace(["The answer is forty-two."])
     assert AGENTS[agent](place, f"Answer this: {markers[0]}") == "The answer is forty-two."
+
+
+def call(name: str, arguments: dict) -> str:
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
+
+
+SHELLS = {"codex": ("exec_command", "cmd"), "claude-code": ("Bash", "command"), "openclaw": ("exec", "command")}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_agent_calls_two_tools_and_reads_their_results(agent, workplace):
+    name, parameter = SHELLS[agent]
+    # What the first command prints holds the second one's marker, and so on.
+    place, markers = workplace([
+        "First I write." + call(name, {parameter: "echo one > first.txt; echo '<<script:1>>'"}),
+        call(name, {parameter: "cat first.txt > second.txt; echo '<<script:2>>'"}),
+        "Both files are there.",
+    ])  # fmt: skip
+    assert AGENTS[agent](place, f"Write two files: {markers[0]}") == "Both files are there."
+    assert (place.work / "second.txt").read_text() == "one\n"
+
+
+def test_codex_applies_a_patch_that_comes_as_free_text(workplace):
+    patch = "*** Begin Patch\n*** Add File: note.txt\n+a \"quoted\" line\n+<<script:1>>\n*** End Patch\n"
+    place, markers = workplace([call("apply_patch", {"input": patch}), "The note is there."])
+    assert codex_with_patches(place, f"Write a note: {markers[0]}") == "The note is there."
+    assert (place.work / "note.txt").read_text() == 'a "quoted" line\n<<script:1>>\n'
