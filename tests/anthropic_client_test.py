@@ -110,7 +110,7 @@ def test_models_are_listed_and_found(client):
     [
         ({"extra_body": {"temperature": "hot"}}, "temperature: expected a number"),
         ({"messages": [{"role": "user", "content": [{"type": "hologram"}]}]}, "messages[0].content[0].type"),
-        ({"tools": [TOOL], "tool_choice": {"type": "any"}}, "tool_choice: "),
+        ({"tools": [TOOL], "tool_choice": {"type": "tool", "name": "gone"}}, "tool_choice"),
         ({"messages": [{"role": "user", "content": "word " * 70000}]}, "prompt is too long: "),
     ],
 )

@@ -163,7 +163,7 @@ def test_logit_bias_can_force_a_token(client):
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}, "messages[0].content[0].text"),
         ({"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required"}, "tool_choice"),
-        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"uniqueItems": True}}}}, "response_format"),
         ({"logit_bias": {"99999999": 1}}, "logit_bias.99999999"),
     ],
 )

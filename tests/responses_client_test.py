@@ -86,7 +86,7 @@ def test_tokens_are_counted(client):
     [
         ({"temperature": -1}, "temperature"),
         ({"input": [{"type": "hologram"}]}, "input[0].type"),
-        ({"text": {"format": {"type": "json_object"}}}, "text.format"),
+        ({"text": {"format": {"type": "json_schema", "name": "x", "schema": {"uniqueItems": True}}}}, "text.format"),
         ({"background": True}, "background"),
     ],
 )
