@@ -39,6 +39,8 @@ test: dev                         ## what must pass before a change lands
 test-slow: dev test-arm           ## comparisons with large Python packages, long simulations, the kernels of Arm
 	@scripts/python_env.sh build/venv-slow tests/requirements.txt $(wildcard tests/requirements-slow.txt)
 	@scripts/node_env.sh build/agents tests/agents
+	@scripts/setup.sh clang
+	@TEMPO9_SOURCE_DIR=$(CURDIR) TEMPO9_NEEDS_CLANG=1 build/dev/src/backend/gpu_test --gtest_filter='GpuStrict*' --gtest_brief=1
 	@ctest --test-dir build/dev --output-on-failure -L '^slow$$' --no-tests=ignore
 	@$(call pytest,build/venv-slow) -m slow
 

@@ -2,6 +2,7 @@
 # Installs what the distribution must provide and this machine lacks; says each thing it does.
 #   scripts/setup.sh            what building and serving need, and what the tests need
 #   scripts/setup.sh lint       also what `make lint` needs
+#   scripts/setup.sh clang      also what refuses kernels that Metal would refuse
 #   scripts/setup.sh arm        also what `make test-arm` needs: a compiler for 64-bit Arm, and an emulator
 #   scripts/setup.sh node       also what the tests of JavaScript clients need
 # Only missing packages are asked for, so on a machine that has everything it neither needs the network nor root.
@@ -14,6 +15,7 @@ packages=(
 )
 case "${1:-}" in
   lint) packages+=(clang-tidy shellcheck) ;;
+  clang) packages+=(clang) ;;
   arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
   node)  # from wherever they came
     command -v node >/dev/null || packages+=(nodejs)

@@ -181,8 +181,8 @@ Reading<bool> read_json_string(Source& in, Sink& out, std::string* decoded) {
 }
 
 Reading<bool> read_json_value(Source& in, Sink& out, int depth) {
-  if (depth > limits::kMaxJsonDepth) co_return false;
   const int c = co_await in.peek();
+  if ((c == '{' || c == '[') && depth >= limits::kMaxJsonDepth) co_return false;
   if (c == '{') co_return co_await read_object(in, out, depth, "}");
   if (c == '[') co_return co_await read_array(in, out, depth);
   if (c == '"') co_return co_await read_json_string(in, out, nullptr);

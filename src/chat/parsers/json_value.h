@@ -10,8 +10,8 @@
 
 namespace tempo9::chat {
 
-// One value that begins at the next byte. False: the text is no JSON from the next byte on. Depth is bounded
-// by limits::kMaxJsonDepth.
+// One value that begins at the next byte. False: the text is no JSON from the next byte on. At most
+// limits::kMaxJsonDepth objects and arrays stand within each other, as in requests.
 Reading<bool> read_json_value(Source& in, Sink& out, int depth = 0);
 
 // The next byte is the quote. `decoded`, if not null, gets the string's content.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "chat/parsers/argument_types.h"
+#include "chat/parsers/call_list.h"
 #include "chat/parsers/context.h"
 #include "chat/parsers/json_call.h"
 #include "chat/parsers/notation.h"
@@ -50,24 +51,6 @@ Reading<bool> read_keyword_call(Source& in, Answer& out) {
   co_return co_await read_keywords(in, out);
 }
 
-// Each call is complete with its parenthesis.
-Reading<bool> read_call_list(Source& in, Answer& out) {
-  in.take();
-  bool all = true;
-  for (int c = ','; c != ']';) {
-    co_await skip_blanks(in);
-    const bool read = co_await read_keyword_call(in, out);
-    if (!read) co_return false;
-    all = out.complete_call() && all;
-    out.begin_call({});
-    c = co_await skip_blanks(in);
-    if (c != ',' && c != ']') co_return false;
-    in.take();
-  }
-  if (!all) out.release_call();  // the bracket belongs to what was written
-  co_return true;
-}
-
 // The next call, or list of calls, if that is what comes. `tagged`: the tag has been read.
 Reading<bool> read_llama_call(ReplyContext& context, const std::string& tag, bool tagged, bool first) {
   Source& in = context.in;
@@ -81,7 +64,7 @@ Reading<bool> read_llama_call(ReplyContext& context, const std::string& tag, boo
   c = co_await skip_blanks(in);
   bool read = false;
   if (c == '[') {
-    read = co_await read_call_list(in, out);
+    read = co_await read_call_list(in, out, read_keyword_call);
   } else if (c == '{') {
     read = co_await read_json_call(in, out, OtherMembers::kForbidden);
     if (read) out.complete_call();

@@ -1,5 +1,6 @@
 // [TOOL_CALLS] and then an array of JSON objects (Mistral 7B, Nemo) or f[ARGS]{…} for each call (Small 3.2,
 // Devstral, Ministral 3), with [CALL_ID]… between the two in some.
+#include "chat/parsers/call_list.h"
 #include "chat/parsers/context.h"
 #include "chat/parsers/json_call.h"
 #include "chat/parsers/json_value.h"
@@ -27,27 +28,13 @@ Reading<bool> read_named_call(Source& in, Answer& out, const CallMarks& marks) {
   co_return read;
 }
 
-// Each call is complete with its object.
-Reading<bool> read_call_array(Source& in, Answer& out) {
-  in.take();
-  bool all = true;
-  for (int c = ','; c != ']';) {
-    co_await skip_blanks(in);
-    const bool read = co_await read_json_call(in, out);
-    if (!read) co_return false;
-    all = out.complete_call() && all;
-    out.begin_call({});
-    c = co_await skip_blanks(in);
-    if (c != ',' && c != ']') co_return false;
-    in.take();
-  }
-  if (!all) out.release_call();  // the bracket belongs to what was written
-  co_return true;
+Reading<bool> read_listed_call(Source& in, Answer& out) {
+  return read_json_call(in, out);
 }
 
 Reading<bool> read_after_mark(Source& in, Answer& out, const CallMarks& marks) {
   const int c = co_await skip_blanks(in);
-  if (c == '[') co_return co_await read_call_array(in, out);
+  if (c == '[') co_return co_await read_call_list(in, out, read_listed_call);
   if (c != '{') co_return co_await read_named_call(in, out, marks);
   const bool read = co_await read_json_call(in, out);
   if (read) out.complete_call();

@@ -29,7 +29,7 @@ class FreeformInput {
   bool names_ = false;    // the next string of the outer object is a key
   std::string key_;       // the latest one, cut where it is longer than those looked for
   bool escaped_ = false;  // behind a backslash
-  int hex_digits_ = 0;    // still to come of \uXXXX
+  int hex_digits_ = 0;    // that \uXXXX lacks
   uint32_t unit_ = 0;     // what they say so far
   uint32_t high_ = 0;     // the first half of a surrogate pair, or 0
   std::string unused_;    // the whole text, until the string begins
