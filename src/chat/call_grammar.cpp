@@ -31,6 +31,11 @@ Form repeated(Form part, int least, int most) {
   return form;
 }
 
+// Whether every call of it must have a form, not only those that are demanded.
+bool is_held(const Tool& tool) {
+  return tool.strict || !tool.format.is_null();
+}
+
 class Calls {
  public:
   Calls(const CallStyle& style, std::span<const Tool> tools, const CallDemands& demands)
@@ -87,8 +92,32 @@ class Calls {
     return grammar::choice_form(std::move(calls));
   }
 
+  // The one text that a free-form tool takes, by its own grammar.
+  Form freeform(const Tool& tool, const std::string& subject) const {
+    const bool lark = tool.format.at("syntax") == "lark";
+    Form text{lark ? Form::Kind::kLark : Form::Kind::kRegex, tool.format.at("definition").get<std::string>(),
+              nullptr, subject};
+    const auto within = [&](std::string_view before, std::string_view behind) {
+      return grammar::sequence_form({markup(before), std::move(text), markup(behind)});
+    };
+    switch (style_.form.arguments) {
+      case ArgumentSyntax::kXmlParameters:
+        return within("<parameter=input>\n", "\n</parameter>\n");
+      case ArgumentSyntax::kGemma:
+        return within("input:<|\"|>", "<|\"|>");
+      case ArgumentSyntax::kJson:
+        text.in_json = true;
+        return within("{\"input\": \"", "\"}");
+      case ArgumentSyntax::kKeywords:
+        break;
+    }
+    text.in_json = true;  // Python reads JSON's escapes alike
+    return within("input=\"", "\"");
+  }
+
   Result<Form> arguments(const Tool& tool) const {
     const std::string subject = fmt::format("tool '{}'", tool.name);
+    if (!tool.format.is_null()) return freeform(tool, subject);
     const Json any = {{"type", "object"}};
     const Json& schema = tool.parameters.is_null() ? any : tool.parameters;
     const bool kept = grammar::json_schema_to_ebnf(schema, subject).has_value();
@@ -162,7 +191,7 @@ class Calls {
 
 Result<std::optional<Form>> call_form(const ReplyStart& start, std::span<const Tool> tools,
                                       const CallDemands& demands, std::optional<Form> answer) {
-  const auto strict = std::find_if(tools.begin(), tools.end(), [](const Tool& tool) { return tool.strict; });
+  const auto strict = std::find_if(tools.begin(), tools.end(), is_held);
   const bool one = !tools.empty() && !demands.several && start.style != nullptr &&
                    !start.style->form.one_call && !start.style->always &&
                    Calls(*start.style, tools, demands).are_marked();
@@ -175,7 +204,8 @@ Result<std::optional<Form>> call_form(const ReplyStart& start, std::span<const T
                 "it is not known how this model calls tools, so it cannot be held to it");
   if (!demands.required && start.style->always)  // a call has no beginning of its own
     return fail(ErrorCode::kUnsupported,
-                "tool '{}': 'strict' is not supported with the way this model writes calls", strict->name);
+                "tool '{}': '{}' is not supported with the way this model writes calls", strict->name,
+                strict->strict ? "strict" : "format");
   const Calls calls(*start.style, tools, demands);
   if (demands.required) {
     TRY_ASSIGN(Form form, calls.all());

@@ -39,8 +39,9 @@ struct Tool {
   // single string, `input`.
   enum class Kind { kFunction, kFreeform, kToolSearch } kind = Kind::kFunction;
   std::string name_space = {}, own_name = {};  // of a function in a namespace: how the client names the two
-  Json format = nullptr;                       // kFreeform: the grammar its text must have, or null
-  bool strict = false;                         // arguments must have the form that `parameters` describes
+  // kFreeform: the grammar its text must have, {"syntax": "lark" or "regex", "definition"}, or null.
+  Json format = nullptr;
+  bool strict = false;  // arguments must have the form that `parameters` describes
   // May be called, but the prompt's head does not declare it: its declaration stands in the conversation,
   // where a search has found it. So a tool that is loaded on the way leaves the head as it is.
   bool deferred = false;

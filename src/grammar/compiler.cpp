@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar/client_grammars.h"
+
 namespace tempo9::grammar {
 namespace {
 
@@ -12,6 +14,13 @@ std::string subject_of(const Form& form) {
   for (const Form& part : form.parts)
     if (std::string subject = subject_of(part); !subject.empty()) return subject;
   return {};
+}
+
+Compiled compile_tag(const Vocabulary& vocabulary, const std::string& tag, const std::string& subject) {
+  TRY_ASSIGN(const std::string read, read_client_grammars(tag));
+  Compiled compiled = CompiledGrammar::compile(vocabulary, read);
+  if (compiled) return compiled;
+  return fail(compiled.error().code, "{}: {}", subject, compiled.error().message);
 }
 
 }  // namespace
@@ -102,8 +111,8 @@ Compiled Compiler::run(const Job& job) {
     TRY_ASSIGN(vocabulary_, Vocabulary::make(tokenizer_));
   }
   auto task = std::make_shared<Task>();
-  task->thread = std::thread([task, vocabulary = vocabulary_, tag = job.tag] {
-    Compiled result = CompiledGrammar::compile(*vocabulary, tag);
+  task->thread = std::thread([task, vocabulary = vocabulary_, tag = job.tag, subject = job.subject] {
+    Compiled result = compile_tag(*vocabulary, tag, subject);
     const std::lock_guard lock(task->mutex);
     task->result = std::move(result);
     task->changed.notify_all();
@@ -117,8 +126,7 @@ Compiled Compiler::run(const Job& job) {
   }
   lock.unlock();
   task->thread.join();
-  if (*task->result) return *std::move(task->result);
-  return fail(task->result->error().code, "{}: {}", job.subject, task->result->error().message);
+  return *std::move(task->result);
 }
 
 void Compiler::reap(bool wait) {

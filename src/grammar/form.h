@@ -31,6 +31,7 @@ struct Form {
   std::vector<std::string> words = {};
   std::vector<Form> parts = {};
   int least = 0, most = -1;  // kRepeat; -1: any number
+  bool in_json = false;      // kRegex, kEbnf, kLark: the text stands between the quotes of a JSON string
 };
 
 inline Form text_form(std::string text, std::vector<std::string> control_names = {}) {

@@ -12,6 +12,14 @@ Json grammar_part(std::string_view syntax, std::string text) {
   return {{"type", "grammar"}, {"grammar", std::move(text)}, {"syntax", syntax}};
 }
 
+// One that read_client_grammars() takes in hand.
+Json client_grammar(const Form& form, std::string_view syntax, std::string text) {
+  Json part = grammar_part(syntax, std::move(text));
+  part["subject"] = form.subject;
+  part["in_json"] = form.in_json;
+  return part;
+}
+
 // `( ("<call>", call) )` and the like: what XGrammar calls free text with marks in it.
 std::string free_text(const std::vector<std::string>& excluded) {
   std::string words;
@@ -46,7 +54,7 @@ class Writer {
         if (form.text.size() > limits::kMaxGrammarBytes)
           return fail(ErrorCode::kInvalidArgument, "{}: the grammar is longer than {} bytes", form.subject,
                       limits::kMaxGrammarBytes);
-        return grammar_part(form.kind == Form::Kind::kEbnf ? "ebnf" : "lark", form.text);
+        return client_grammar(form, form.kind == Form::Kind::kEbnf ? "ebnf" : "lark", form.text);
       case Form::Kind::kSequence:
         return list("sequence", form, depth);
       case Form::Kind::kChoice:
@@ -113,7 +121,9 @@ class Writer {
     if (!parsed) return refuse(parsed.error());
     const auto text = to_ebnf(*parsed, Spelling::kPlain);
     if (!text) return refuse(text.error());
-    return grammar_part("ebnf", "root ::= " + *text + "\n");
+    std::string grammar = "root ::= " + *text + "\n";
+    return form.in_json ? client_grammar(form, "ebnf", std::move(grammar))
+                        : grammar_part("ebnf", std::move(grammar));
   }
 
   const ControlTokens& controls_;

@@ -1,5 +1,5 @@
-// A form as the one text that XGrammar compiles. Equal texts are equal grammars, so it is also what compiled
-// ones are found by.
+// A form as the one text that XGrammar compiles, but for grammars of clients (client_grammars.h). Equal texts
+// are equal grammars, so it is also what compiled ones are found by.
 #pragma once
 #include <string>
 #include <unordered_map>

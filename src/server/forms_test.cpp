@@ -173,6 +173,54 @@ TEST(Forms, HoldStrictToolsToTheirSchemasWheneverTheyAreCalled) {
   EXPECT_EQ(server.engine.requests().back().grammar, nullptr);
 }
 
+// A free-form tool in Chat and in Responses.
+Json with_grammar(bool chat, const Json& grammar) {
+  if (!chat) {
+    Json tool = {{"type", "custom"}, {"name", "note"}, {"format", {{"type", "grammar"}}}};
+    tool["format"].update(grammar);
+    return {{"input", "i"}, {"tools", {tool}}};
+  }
+  const Json format = {{"type", "grammar"}, {"grammar", grammar}};
+  return chat_body({{"tools", {{{"type", "custom"}, {"custom", {{"name", "note"}, {"format", format}}}}}}});
+}
+
+std::string note(std::string_view input) {
+  return fmt::format(
+      "<tool_call>\n{{\"name\": \"note\", \"arguments\": {{\"input\": \"{}\"}}}}\n</tool_call>", input);
+}
+
+TEST(Forms, HoldFreeFormToolsToTheirGrammarsWheneverTheyAreCalled) {
+  const Json grammars[] = {{{"syntax", "lark"}, {"definition", "start: (/[a-z\"]+/ \"\\n\")+"}},
+                           {{"syntax", "regex"}, {"definition", "([a-z\"]+\\n)+"}}};
+  for (const bool chat : {true, false})
+    for (const Json& grammar : grammars) {
+      TestServer server(call);
+      const Answer answer =
+          server.post(chat ? "/v1/chat/completions" : "/v1/responses", with_grammar(chat, grammar));
+      ASSERT_EQ(answer.status, 200) << answer.body;
+      EXPECT_TRUE(may_reply(server.engine, join("Any text.", note("ab\\nc\\\"d\\n"))));
+      EXPECT_TRUE(may_reply(server.engine, "No call."));
+      for (const char* wrong : {"", "ab", "AB\\n", "ab\\n\\n"})
+        EXPECT_FALSE(may_reply(server.engine, note(wrong))) << wrong;
+    }
+}
+
+TEST(Forms, NameTheToolWhoseGrammarIsWrong) {
+  for (const bool chat : {true, false}) {
+    TestServer server(call);
+    const Json grammar = {{"syntax", "lark"}, {"definition", "start: missing"}};
+    const Answer answer =
+        server.post(chat ? "/v1/chat/completions" : "/v1/responses", with_grammar(chat, grammar));
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_NE(answer.body.find("tool 'note': Lark error"), std::string::npos) << answer.body;
+    EXPECT_NE(answer.body.find("missing"), std::string::npos) << answer.body;
+    const Answer other = server.post(chat ? "/v1/chat/completions" : "/v1/responses",
+                                     with_grammar(chat, {{"syntax", "gbnf"}, {"definition", "root ::= a"}}));
+    EXPECT_EQ(other.status, 400);
+    EXPECT_NE(other.body.find("'gbnf' is not one of lark, regex"), std::string::npos) << other.body;
+  }
+}
+
 TEST(Forms, NameTheToolWhoseSchemaCannotBeKept) {
   TestServer server(call);
   const Json tool = {{"name", "odd"}, {"parameters", kUnique}, {"strict", true}};

@@ -9,11 +9,7 @@ namespace tempo9::server {
 namespace {
 
 chat::Tool read_one(Fields& fields, std::string_view type) {
-  if (type == "custom") {
-    const Json* format = fields.object("format");
-    return make_freeform(fields.required_string("name"), fields.string("description").value_or(""),
-                         format == nullptr ? Json() : *format);
-  }
+  if (type == "custom") return read_freeform(fields);
   chat::Tool tool = read_function(fields);
   tool.deferred = fields.boolean("defer_loading").value_or(false);
   return tool;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace tempo9::server {
@@ -19,10 +20,33 @@ void read_tool(const Json& value, const FieldPath& path, Faults& faults, chat::C
   const FieldPath described_path = path.member(member);
   Fields fields(*described, described_path, faults);
   if (member == "function") return conversation.tools.push_back(read_function(fields));
-  const std::string name = fields.required_string("name");
-  const Json* format = fields.object("format");
-  conversation.tools.push_back(
-      make_freeform(name, fields.string("description").value_or(""), format == nullptr ? Json() : *format));
+  conversation.tools.push_back(read_freeform(fields));
+}
+
+// As Chat ({"type": "grammar", "grammar": {"syntax", "definition"}}) or Responses ({"type": "grammar",
+// "syntax", "definition"}) write it.
+Json read_format(Fields& tool) {
+  const Json* format = tool.object("format");
+  if (format == nullptr) return nullptr;
+  const FieldPath path = tool.path().member("format");
+  Fields fields(*format, path, tool.faults());
+  const std::string type = fields.required_string("type");
+  if (type == "text") return nullptr;
+  if (type != "grammar") {
+    fields.refuse(ErrorCode::kUnsupported, "type",
+                  fmt::format("'{}' is not one of text, grammar", abbreviate(type)));
+    return nullptr;
+  }
+  const FieldPath nested_path = path.member("grammar");
+  const Json* nested = fields.object("grammar");
+  std::optional<Fields> inner;
+  if (nested != nullptr) inner.emplace(*nested, nested_path, tool.faults());
+  Fields& grammar = inner ? *inner : fields;
+  const std::string syntax = grammar.required_string("syntax");
+  if (syntax != "lark" && syntax != "regex")
+    grammar.refuse(ErrorCode::kUnsupported, "syntax",
+                   fmt::format("'{}' is not one of lark, regex", abbreviate(syntax)));
+  return {{"syntax", syntax}, {"definition", grammar.required_string("definition")}};
 }
 
 }  // namespace
@@ -41,12 +65,9 @@ chat::Tool make_function(std::string name, std::string description, Json paramet
 
 chat::Tool make_freeform(std::string name, const std::string& description, Json format) {
   std::string text = description;
-  if (format.is_object() && format.contains("definition") && format["definition"].is_string()) {
-    const auto& definition = format["definition"].get_ref<const std::string&>();
-    const auto* syntax = format.contains("syntax") ? format["syntax"].get_ptr<const std::string*>() : nullptr;
-    text +=
-        fmt::format("\n\nThe input follows this {} grammar:\n{}", syntax ? *syntax : "formal", definition);
-  }
+  if (!format.is_null())
+    text += fmt::format("\n\nThe input follows this {} grammar:\n{}", format["syntax"].get<std::string>(),
+                        format["definition"].get<std::string>());
   const Json parameters = {
       {"type", "object"}, {"properties", {{"input", {{"type", "string"}}}}}, {"required", {"input"}}};
   chat::Tool tool = make_function(std::move(name), std::move(text), parameters);
@@ -67,6 +88,11 @@ chat::Tool read_function(Fields& fields) {
       make_function(std::move(name), std::move(description), parameters == nullptr ? Json() : *parameters);
   tool.strict = fields.boolean("strict").value_or(false);
   return tool;
+}
+
+chat::Tool read_freeform(Fields& fields) {
+  std::string name = fields.required_string("name");
+  return make_freeform(std::move(name), fields.string("description").value_or(""), read_format(fields));
 }
 
 void read_function_tools(Fields& fields, chat::ChatRequest& conversation) {

@@ -15,7 +15,7 @@ namespace tempo9::server {
 chat::Tool make_function(std::string name, std::string description, Json parameters);
 
 // A tool that takes text rather than JSON: shown as a function of one string, with the grammar that the text
-// must follow in its description. `format` is null or {"type": "grammar", "syntax": …, "definition": …}.
+// must follow in its description. `format` is null or {"syntax": "lark" or "regex", "definition": …}.
 chat::Tool make_freeform(std::string name, const std::string& description, Json format);
 Json freeform_arguments(std::string input);
 
@@ -24,6 +24,9 @@ void read_function_tools(Fields& fields, chat::ChatRequest& conversation);
 
 // Of the members name, description, parameters and strict.
 chat::Tool read_function(Fields& fields);
+
+// Of the members name, description and format.
+chat::Tool read_freeform(Fields& fields);
 
 // The name that the model sees of a function in a namespace, which may be empty.
 std::string qualified_name(std::string_view name_space, std::string_view name);
