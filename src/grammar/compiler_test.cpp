@@ -45,7 +45,7 @@ TEST(Compiler, RefusesWhatTakesTooLong) {
 TEST(Compiler, NamesWhatIsWrongWithAGrammar) {
   const Bytes bytes;
   Compiler compiler(bytes);
-  const auto broken = compile(compiler, {Form::Kind::kLark, "start: missing", nullptr, "tool 'patch'"});
+  const auto broken = compile(compiler, {Form::Kind::kLark, "start: missing", nullptr, {}, "tool 'patch'"});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::kInvalidArgument);
   EXPECT_TRUE(broken.error().message.starts_with("tool 'patch': ")) << broken.error().message;

@@ -9,7 +9,7 @@ namespace {
 using testing::Acceptance;
 
 Form lark(std::string text, bool in_json) {
-  Form form{Form::Kind::kLark, std::move(text), nullptr, "tool 'patch'"};
+  Form form{Form::Kind::kLark, std::move(text), nullptr, {}, "tool 'patch'"};
   form.in_json = in_json;
   return form;
 }
@@ -72,7 +72,7 @@ TEST(JsonSpelling, SpellsClassesRepeatsAndExpressions) {
   ASSERT_EQ(repeats.error(), "");
   EXPECT_TRUE(repeats.accepts(R"("ab^x")") && repeats.accepts(R"("a\nax\n")"));
   EXPECT_FALSE(repeats.accepts(R"("a\"x")") || repeats.accepts(R"("aaaax")") || repeats.accepts(R"("aay")"));
-  Form regex{Form::Kind::kRegex, "[0-9]+( \"[a-z]*\")?", nullptr, "tool 'r'"};
+  Form regex{Form::Kind::kRegex, "[0-9]+( \"[a-z]*\")?", nullptr, {}, "tool 'r'"};
   regex.in_json = true;
   const Acceptance numbers(quoted(regex));
   EXPECT_TRUE(numbers.accepts(R"("12")") && numbers.accepts(R"("1 \"ab\"")"));

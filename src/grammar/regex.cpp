@@ -77,13 +77,7 @@ int64_t written_out(const Regex& regex) {
   return std::min(std::max<int64_t>(sum, 1) * std::max<int64_t>(times, 1), limits::kMaxRegexSize + 1);
 }
 
-const CodePointSet& json_specials() {
-  static const CodePointSet specials = {{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
-  return specials;
-}
-
-std::string set_to_ebnf(const CodePointSet& set, Spelling spelling) {
-  if (spelling == Spelling::kPlain) return set.empty() ? "" : set.to_class();
+std::string set_to_ebnf(const CodePointSet& set, const Spelling& spelling) {
   struct Escape {
     char32_t code_point;
     std::string_view text;
@@ -94,8 +88,9 @@ std::string set_to_ebnf(const CodePointSet& set, Spelling spelling) {
                                         {'\n', "\\n"}, {'\r', "\\r"},  {'\t', "\\t"}};
   // Escapes only where there is nothing else: repeats of single characters are fast, those of choices are
   // not.
-  const CodePointSet plain = set.without(json_specials());
+  const CodePointSet plain = set.without(spelling.outside);
   if (!plain.empty()) return plain.to_class();
+  if (!spelling.escapes) return "";
   std::string choices;
   int count = 0;
   for (const Escape& escape : kEscapes) {
@@ -147,7 +142,7 @@ Positions ends_of(const Regex& regex, std::u32string_view text, const Positions&
 }
 
 // Empty: nothing matches.
-std::string write(const Regex& regex, Spelling spelling) {
+std::string write(const Regex& regex, const Spelling& spelling) {
   if (regex.kind == Kind::kSet) return set_to_ebnf(regex.set, spelling);
   if (regex.kind == Kind::kRepeat) {
     const std::string part = write(regex.parts[0], spelling);
@@ -245,7 +240,7 @@ bool matches(const Regex& regex, std::u32string_view text) {
   return ends.contains(text.size());
 }
 
-Result<std::string> to_ebnf(const Regex& regex, Spelling spelling) {
+Result<std::string> to_ebnf(const Regex& regex, const Spelling& spelling) {
   std::string expression = write(regex, spelling);
   if (expression.empty()) return fail(ErrorCode::kInvalidArgument, "no text matches it");
   return expression;

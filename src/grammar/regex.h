@@ -49,7 +49,12 @@ bool matches(const Regex& regex, std::u32string_view text);
 
 // As an expression of EBNF: the text itself, or how it stands between the quotes of a JSON string.
 // kInvalidArgument if it matches nothing there.
-enum class Spelling { kPlain, kJsonString };
-Result<std::string> to_ebnf(const Regex& regex, Spelling spelling);
+struct Spelling {
+  CodePointSet outside = {};  // cannot stand there as they are
+  bool escapes = false;       // but by JSON's short escapes, where a set has nothing else
+  static Spelling plain() { return {}; }
+  static Spelling json() { return {{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}}, true}; }
+};
+Result<std::string> to_ebnf(const Regex& regex, const Spelling& spelling);
 
 }  // namespace tempo9::grammar

@@ -44,19 +44,21 @@ Written SchemaWriter::array(const Json& schema, const Place& place) {
   if (items.most && items.least > *items.most) return std::nullopt;
 
   // From the end: what stands behind i items. Up to the least number nothing of it may be missing.
-  const auto separated = [](int64_t i, const std::string& item) { return i == 0 ? item : "\", \" " + item; };
+  const auto separated = [&](int64_t i, const std::string& item) {
+    return i == 0 ? item : comma() + " " + item;
+  };
   std::string tail;
   const int64_t more_least = std::max<int64_t>(0, items.least - fixed);
   const bool more = rest && (!items.most || *items.most > fixed);
   if (more) {
     const std::string bounds = items.most ? fmt::format("{{{},{}}}", more_least, *items.most - fixed)
                                           : fmt::format("{{{},}}", more_least);
-    tail = fmt::format("(\", \" {}){}", *rest, bounds);
+    tail = fmt::format("({} {}){}", comma(), *rest, bounds);
     if (fixed == 0) {
       const int64_t least = std::max<int64_t>(0, more_least - 1);
       const std::string others =
           items.most ? fmt::format("{{{},{}}}", least, *items.most - 1) : fmt::format("{{{},}}", least);
-      tail = fmt::format("({} (\", \" {}){}){}", *rest, *rest, others, items.least == 0 ? "?" : "");
+      tail = fmt::format("({} ({} {}){}){}", *rest, comma(), *rest, others, items.least == 0 ? "?" : "");
     }
   }
   for (int64_t i = std::min(fixed, items.most.value_or(fixed)); i-- > 0;) {

@@ -78,8 +78,11 @@ Result<bool> SchemaWriter::add_entries(const Json& schema, std::vector<Entry>& e
                        bool is_required) -> Result<bool> {
     TRY_ASSIGN(const auto written, value(own, where, place.depth + 1));
     if (!written) return !is_required;
-    const std::string key = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
-    entries.push_back({literal(key + ": ") + " " + *written, is_required});
+    const auto name_and_more = key(name, place.outermost);
+    if (!name_and_more)
+      return document_.refuse(place.where, "properties",
+                              fmt::format("this model cannot write a property of the name '{}'", name));
+    entries.push_back({*name_and_more + " " + *written, is_required});
     return true;
   };
   const std::string here = below(place.where, "properties");
@@ -103,32 +106,37 @@ Result<bool> SchemaWriter::add_entries(const Json& schema, std::vector<Entry>& e
 
 // The entries in order, each that is not required or not, then any number of `others`.
 std::string SchemaWriter::write_object(const std::vector<Entry>& entries,
-                                       const std::optional<std::string>& others, bool may_be_empty) {
+                                       const std::optional<std::string>& others, bool may_be_empty,
+                                       bool outermost) {
   const auto first_required = static_cast<size_t>(
       std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.required; }) -
       entries.begin());
   // What may stand behind entry i - 1. Behind the first required entry all of it is one line; before that,
   // what has been written decides whether there is a comma.
-  const std::string end = others ? fmt::format("(\", \" {})*", *others) : "\"\"";
+  const std::string end = others ? fmt::format("({} {})*", comma(), *others) : "\"\"";
   std::string tail;
   for (size_t i = first_required + 1; i < entries.size(); ++i)
-    tail += entries[i].required ? "\", \" " + entries[i].text + " " : "(\", \" " + entries[i].text + ")? ";
+    tail += fmt::format("({} {}){} ", comma(), entries[i].text, entries[i].required ? "" : "?");
   tail = grammar_.rule("members", tail + end);
   std::vector<std::string> choices;
   if (first_required < entries.size()) {
     tail = grammar_.rule("members", entries[first_required].text + " " + tail);
     choices.push_back(tail);
-    tail = grammar_.rule("members", "\", \" " + tail);
+    tail = grammar_.rule("members", comma() + " " + tail);
   } else if (others) {
     choices.push_back(*others + " " + tail);
   }
   for (size_t i = first_required; i-- > 0;) {
     choices.push_back(entries[i].text + " " + tail);
-    tail = grammar_.rule("members", fmt::format("(\", \" {})? {}", entries[i].text, tail));
+    tail = grammar_.rule("members", fmt::format("({} {})? {}", comma(), entries[i].text, tail));
   }
-  if (choices.empty()) return grammar_.rule("object", "\"{}\"");
+  if (choices.empty()) return grammar_.rule("object", braced("\"\"", outermost));
   return grammar_.rule(
-      "object", fmt::format("\"{{\" ({}){} \"}}\"", fmt::join(choices, " | "), may_be_empty ? "?" : ""));
+      "object", braced(fmt::format("({}){}", fmt::join(choices, " | "), may_be_empty ? "?" : ""), outermost));
+}
+
+std::string SchemaWriter::braced(const std::string& members, bool outermost) const {
+  return outermost ? members : fmt::format("\"{{\" {} \"}}\"", members);
 }
 
 Written SchemaWriter::object(const Json& schema, const Place& place) {
@@ -155,25 +163,34 @@ Written SchemaWriter::object(const Json& schema, const Place& place) {
     Json names = schema.contains("properties") ? schema.at("properties") : no_properties();
     if (schema.contains("required"))
       for (const Json& name : schema.at("required")) names[name.get<std::string>()] = true;
-    others = other_key(names) + " \": \" " + *others;
+    // Names without quotes are those that the schema lists.
+    if (place.outermost && !syntax_.bare_keys)
+      others.reset();
+    else
+      others = other_key(names) + " " + colon() + " " + *others;
   }
   if (entries.empty() && !others && members.least > 0) return std::nullopt;
-  return std::optional(write_object(entries, others, required == 0 && members.least == 0));
+  return std::optional(write_object(entries, others, required == 0 && members.least == 0, place.outermost));
 }
 
 // The keys of an object that names no properties: any, or those that a schema or the only pattern describes.
 Result<std::optional<std::string>> SchemaWriter::keys_of_map(const Json& schema, const Place& place) {
+  const bool words = place.outermost && !syntax_.bare_keys;
+  for (const std::string_view keyword : {"propertyNames", "patternProperties"})
+    if (words && schema.contains(keyword))
+      return document_.refuse(place.where, keyword, "this model writes arguments with names that are listed");
   if (schema.contains("propertyNames")) {
     TRY_ASSIGN(const Json* names, document_.flatten(schema.at("propertyNames"),
                                                     below(place.where, "propertyNames"), place.depth + 1));
     TRY_ASSIGN(names, document_.both(Json{{"type", "string"}}, *names, place.where, place.depth + 1));
     return value(*names, below(place.where, "propertyNames"), place.depth + 1);
   }
-  if (!schema.contains("patternProperties")) return std::optional(other_key(no_properties()));
+  if (!schema.contains("patternProperties"))
+    return std::optional(words ? "[A-Za-z_] [A-Za-z0-9_]*" : other_key(no_properties()));
   const auto pattern = schema.at("patternProperties").items().begin();
   const auto parsed = parse_regex(pattern.key(), RegexMatch::kAnywhere);
   if (!parsed) return document_.refuse(place.where, "patternProperties", parsed.error().message);
-  const auto key = to_ebnf(*parsed, Spelling::kJsonString);
+  const auto key = to_ebnf(*parsed, Spelling::json());
   if (!key) return std::nullopt;
   return std::optional(grammar_.rule("key", "\"\\\"\" " + *key + " \"\\\"\""));
 }
@@ -207,12 +224,14 @@ Written SchemaWriter::map(const Json& schema, const Place& place) {
   }
   if (!own || !key || members.most == 0) {
     if (members.least > 0) return std::nullopt;
-    return std::optional(grammar_.rule("object", "\"{}\""));
+    return std::optional(grammar_.rule("object", braced("\"\"", place.outermost)));
   }
-  const std::string member = grammar_.rule("member", *key + " \": \" " + *own);
+  const std::string behind = literal(place.outermost ? syntax_.assign : syntax_.colon);
+  const std::string member = grammar_.rule("member", fmt::format("{} {} {}", *key, behind, *own));
   const std::string more = members.most ? fmt::format("{{0,{}}}", *members.most - 1) : "*";
-  return std::optional(grammar_.rule("object", fmt::format("\"{{\" ({} (\", \" {}){}){} \"}}\"", member,
-                                                           member, more, members.least == 0 ? "?" : "")));
+  const std::string list =
+      fmt::format("({} ({} {}){}){}", member, comma(), member, more, members.least == 0 ? "?" : "");
+  return std::optional(grammar_.rule("object", braced(list, place.outermost)));
 }
 
 }  // namespace tempo9::grammar

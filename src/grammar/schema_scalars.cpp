@@ -1,9 +1,7 @@
-// Strings and numbers.
+// Numbers.
 #include <cmath>
 
-#include "grammar/formats.h"
 #include "grammar/number_range.h"
-#include "grammar/regex.h"
 #include "grammar/schema_writer.h"
 
 namespace tempo9::grammar {
@@ -12,45 +10,7 @@ namespace {
 constexpr int64_t kMostMultiples = 1024;  // written one by one
 constexpr int64_t kGreatestDivisor = 100;
 
-std::string repeated(const std::string& element, int64_t least, std::optional<int64_t> most) {
-  if (!most) return fmt::format("{}{{{},}}", element, least);
-  return fmt::format("{}{{{},{}}}", element, least, *most);
-}
-
 }  // namespace
-
-Written SchemaWriter::string(const Json& schema, const Place& place) {
-  TRY_ASSIGN(const Count wanted, count(schema, "minLength", "maxLength", place));
-  if (wanted.most && wanted.least > *wanted.most) return std::nullopt;
-  const bool has_pattern = schema.contains("pattern"), has_format = schema.contains("format");
-  const std::string keyword = has_pattern ? "pattern" : "format";
-  if (!has_pattern && !has_format) {
-    if (wanted.least == 0 && !wanted.most) return std::optional(any_string());
-    return std::optional(grammar_.rule(
-        "string", "\"\\\"\" " + repeated(string_character(), wanted.least, wanted.most) + " \"\\\"\""));
-  }
-  if (has_pattern && has_format) return document_.refuse(place.where, "pattern", "'format' stands beside it");
-  const Json& source = schema.at(keyword);
-  if (!source.is_string()) return document_.refuse(place.where, keyword, "it must be a string");
-  std::string pattern = source.get<std::string>();
-  if (has_format) {
-    const auto known = format_pattern(pattern);
-    if (!known)
-      return document_.refuse(place.where, "format",
-                              fmt::format("'{}' is not one of {}", pattern, format_names()));
-    pattern = *known;
-  }
-  const auto parsed = parse_regex(pattern, has_format ? RegexMatch::kWhole : RegexMatch::kAnywhere);
-  if (!parsed) return document_.refuse(place.where, keyword, parsed.error().message);
-  const auto fitted = with_lengths(*parsed, {wanted.least, wanted.most});
-  if (!fitted)
-    return document_.refuse(place.where, keyword,
-                            fmt::format("'{}' stands beside it, and both together are not supported",
-                                        schema.contains("maxLength") ? "maxLength" : "minLength"));
-  const auto body = to_ebnf(*fitted, Spelling::kJsonString);
-  if (!body) return std::nullopt;
-  return std::optional(grammar_.rule("string", "\"\\\"\" " + *body + " \"\\\"\""));
-}
 
 Written SchemaWriter::number(const Json& schema, bool integers, const Place& place) {
   if (schema.contains("multipleOf")) return multiples(schema, place);

@@ -9,16 +9,10 @@
 namespace tempo9::grammar {
 namespace {
 
-constexpr std::string_view kCharacter = "[^\"\\\\\\x00-\\x1F]";  // that stands in a string as it is
-
 std::optional<std::string> join(const std::vector<std::string>& choices) {
   if (choices.empty()) return std::nullopt;
   std::string text = fmt::format("{}", fmt::join(choices, " | "));
   return choices.size() == 1 ? text : "(" + text + ")";
-}
-
-std::string dump(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Keywords that only say how others are to be read together.
@@ -139,9 +133,9 @@ Written SchemaWriter::constants(const Json& schema, const Place& place) {
     const bool listed =
         !schema.contains("const") || !schema.contains("enum") ||
         std::find(schema.at("enum").begin(), schema.at("enum").end(), value) != schema.at("enum").end();
-    std::string text = literal(dump(value));
-    if (typed && listed && std::find(choices.begin(), choices.end(), text) == choices.end())
-      choices.push_back(std::move(text));
+    auto text = constant(value);
+    if (text && typed && listed && std::find(choices.begin(), choices.end(), *text) == choices.end())
+      choices.push_back(*std::move(text));
   }
   const auto joined = join(choices);
   return joined ? std::optional(grammar_.rule("constant", *joined)) : std::nullopt;
@@ -152,7 +146,8 @@ Written SchemaWriter::of_type(const Json& schema, const std::string& type, const
   if (type == "array") return array(schema, place);
   if (type == "string") return string(schema, place);
   if (type == "number" || type == "integer") return number(schema, type == "integer", place);
-  return std::optional<std::string>(type == "null" ? "\"null\"" : "(\"true\" | \"false\")");
+  if (type == "null") return std::optional(literal(syntax_.none));
+  return std::optional(fmt::format("({} | {})", literal(syntax_.yes), literal(syntax_.no)));
 }
 
 Result<SchemaWriter::Count> SchemaWriter::count(const Json& schema, std::string_view least,
@@ -176,30 +171,9 @@ Result<SchemaWriter::Count> SchemaWriter::count(const Json& schema, std::string_
   return result;
 }
 
-// What ends a string is part of what repeats: with a repeat apart from the quote behind it, each token with a
-// quote in it would be looked at anew for every mask, which takes a thousand times as long.
-std::string SchemaWriter::any_string() {
-  if (string_.empty()) {
-    string_ = grammar_.reserve("string");
-    const std::string rest = grammar_.reserve("characters");
-    grammar_.define(rest, fmt::format("\"\\\"\" | {0} {2} | \"\\\\\" {1} {2}", kCharacter, escape(), rest));
-    grammar_.define(string_, "\"\\\"\" " + rest);
-  }
-  return string_;
-}
-
-std::string SchemaWriter::string_character() {
-  return grammar_.rule("character", fmt::format("{} | \"\\\\\" {}", kCharacter, escape()));
-}
-
-// Of the escapes by number only those that are no surrogate: alone these stand for nothing.
-std::string SchemaWriter::escape() {
-  return grammar_.rule("escape", "[\"\\\\/bfnrt] | \"u00\" [0-9a-fA-F] [0-9a-fA-F]");
-}
-
 std::string SchemaWriter::any_object() {
-  const std::string member = any_string() + " \": \" " + any_value();
-  return grammar_.rule("object", fmt::format("\"{{\" ({} (\", \" {})*)? \"}}\"", member, member));
+  const std::string member = any_string() + " " + colon() + " " + any_value();
+  return grammar_.rule("object", fmt::format("\"{{\" ({} ({} {})*)? \"}}\"", member, comma(), member));
 }
 
 std::string SchemaWriter::any_value() {
@@ -207,12 +181,36 @@ std::string SchemaWriter::any_value() {
       "value";  // the one rule with a fixed name: it and its parts need each other
   if (references_.emplace(nullptr, kName).second) {
     const std::string object = any_object();
-    const std::string array = grammar_.rule("array", "\"[\" (value (\", \" value)*)? \"]\"");
+    const std::string array =
+        grammar_.rule("array", fmt::format("\"[\" (value ({} value)*)? \"]\"", comma()));
     const std::string number = *numbers_within({}, grammar_);
-    grammar_.define(std::string(kName), fmt::format("{} | {} | {} | {} | \"true\" | \"false\" | \"null\"",
-                                                    object, array, any_string(), number));
+    grammar_.define(std::string(kName),
+                    fmt::format("{} | {} | {} | {} | {} | {} | {}", object, array, any_string(), number,
+                                literal(syntax_.yes), literal(syntax_.no), literal(syntax_.none)));
   }
   return std::string(kName);
+}
+
+Written SchemaWriter::members(const Json& schema) {
+  static const std::string kHere;
+  TRY(document_.spend(kHere, 0));
+  const Json* own = &schema;
+  if (is_reference(schema)) {
+    TRY_ASSIGN(own, document_.resolve(schema.at("$ref"), kHere));
+  }
+  static const Json kAny = {{"type", "object"}};
+  if (*own == true) own = &kAny;
+  if (!own->is_object()) return document_.refuse(kHere, "", "a schema must be an object");
+  TRY_ASSIGN(own, document_.flatten(*own, kHere, 0));
+  if (!own->is_object()) return std::nullopt;
+  const Place place{kHere, 0, true};
+  TRY(refuse_unsupported(*own, place));
+  for (const std::string_view keyword : {"anyOf", "oneOf", "enum", "const"})
+    if (own->contains(keyword))
+      return document_.refuse(kHere, keyword, "this model writes arguments as one object with these names");
+  TRY_ASSIGN(const Types types, types_of(*own, document_, kHere));
+  if (std::find(types.begin(), types.end(), "object") == types.end()) return std::nullopt;
+  return object(*own, place);
 }
 
 }  // namespace tempo9::grammar

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/types.h"
+#include "grammar/code_points.h"
 #include "grammar/ebnf.h"
 #include "grammar/schema_document.h"
 #include "grammar/schema_types.h"
@@ -16,15 +18,20 @@ using Written = Result<std::optional<std::string>>;
 
 class SchemaWriter {
  public:
-  SchemaWriter(SchemaDocument& document, Ebnf& grammar) : document_(document), grammar_(grammar) {}
+  SchemaWriter(SchemaDocument& document, Ebnf& grammar, const ValueSyntax& syntax,
+               std::optional<TokenId> quote_token)
+      : document_(document), grammar_(grammar), syntax_(syntax), quote_token_(quote_token) {}
 
   // An expression that may stand in a sequence.
   Written value(const Json& schema, const std::string& where, int depth);
+  // The outermost object, without braces.
+  Written members(const Json& schema);
 
  private:
   struct Place {  // where we are: the pointer to the schema and the levels above it
     const std::string& where;
     int depth;
+    bool outermost = false;  // without braces
   };
   struct Entry {  // of an object: `"name": value`
     std::string text;
@@ -57,18 +64,31 @@ class SchemaWriter {
   Written additional(const Json& schema, const Place& place);
   Result<bool> add_entries(const Json& schema, std::vector<Entry>& entries, const Place& place);
   std::string write_object(const std::vector<Entry>& entries, const std::optional<std::string>& others,
-                           bool may_be_empty);
+                           bool may_be_empty, bool outermost);
+  std::string braced(const std::string& members, bool outermost) const;
   std::string other_key(const Json& properties);
 
   // What any schema may refer to.
   std::string any_value();
   std::string any_object();
   std::string any_string();
-  std::string string_character();
+  std::string bounded_string(const Count& wanted);
+  std::string character();
   std::string escape();
+
+  // By the syntax; expressions.
+  std::string comma() const { return literal(syntax_.comma); }
+  std::string colon() const { return literal(syntax_.colon); }
+  std::string quote() const;
+  std::string quoted(const std::string& text) const;
+  std::optional<std::string> constant(const Json& value) const;
+  std::optional<std::string> key(const std::string& name, bool outermost) const;
+  CodePointSet outside() const;  // what texts have none of
 
   SchemaDocument& document_;
   Ebnf& grammar_;
+  const ValueSyntax& syntax_;
+  const std::optional<TokenId> quote_token_;
   std::string string_;                             // the rule of any string, once there is one
   std::map<const Json*, std::string> references_;  // rules, by what is referred to
 };

@@ -1,6 +1,10 @@
 #include "grammar/structural_tag.h"
 
+#include <map>
+#include <optional>
+
 #include "base/limits.h"
+#include "grammar/code_points.h"
 #include "grammar/ebnf.h"
 #include "grammar/json_schema.h"
 #include "grammar/regex.h"
@@ -27,6 +31,51 @@ std::string free_text(const std::vector<std::string>& excluded) {
   return fmt::format("root ::= TagDispatch(excludes=({}))\n", words);
 }
 
+constexpr CodePointRange kBlanks[] = {{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
+
+CodePointSet without_blanks() {
+  CodePointSet blanks;
+  for (const CodePointRange range : kBlanks) blanks.add(range);
+  return blanks.complement();
+}
+
+// What does not go on as any of `words`, which all have the same first `at` characters.
+std::string other_words(const std::vector<std::string>& words, size_t at, const CodePointSet& others,
+                        Ebnf& grammar) {
+  std::map<char, std::vector<std::string>> by_next;
+  for (const std::string& word : words) {
+    if (word.size() == at) return "";  // this is one
+    by_next[word[at]].push_back(word);
+  }
+  CodePointSet taken;
+  std::string text;
+  for (const auto& [next, longer] : by_next) {
+    const auto character = static_cast<unsigned char>(next);
+    taken.add({character, character});
+    const std::string rest = other_words(longer, at + 1, CodePointSet::all(), grammar);
+    if (!rest.empty()) text += fmt::format(" | {} {}", literal({&next, 1}), grammar.rule("other", rest));
+  }
+  return fmt::format("\"\" | {} rest{}", others.without(taken).to_class(), text);
+}
+
+std::string other_text(const Form& form) {
+  Ebnf grammar;
+  CodePointSet first = without_blanks();
+  for (const std::string& word : form.parts.at(0).words)
+    if (!word.empty())
+      first = first.without({{static_cast<unsigned char>(word[0]), static_cast<unsigned char>(word[0])}});
+  const auto opening = static_cast<unsigned char>(form.text.at(0));
+  const CodePointSet others = first.without({{opening, opening}});
+  const std::string blank = without_blanks().complement().to_class();
+  std::string inner = other_words(form.words, 0, first, grammar);
+  grammar.define("inner", fmt::format("{} | {} inner", inner, blank));
+  grammar.define("outer", fmt::format("\"\" | {} outer | {} rest | {} inner", blank, others.to_class(),
+                                      literal(form.text)));
+  std::string rest = free_text(form.parts.at(0).words);
+  grammar.define("rest", rest.substr(rest.find("::= ") + 4));
+  return grammar.text("outer");
+}
+
 Json const_string(std::string_view text) {
   return {{"type", "const_string"}, {"value", text}};
 }
@@ -44,7 +93,9 @@ class Writer {
       case Form::Kind::kFreeText:
         return grammar_part("ebnf", free_text(form.words));
       case Form::Kind::kJsonSchema: {
-        TRY_ASSIGN(std::string text, json_schema_to_ebnf(form.schema, form.subject));
+        const auto quote = controls_.find(form.syntax.quote);
+        const auto token = quote == controls_.end() ? std::nullopt : std::optional(quote->second);
+        TRY_ASSIGN(std::string text, json_schema_to_ebnf(form.schema, form.subject, form.syntax, token));
         return grammar_part("ebnf", std::move(text));
       }
       case Form::Kind::kRegex:
@@ -64,6 +115,8 @@ class Writer {
         return Json{
             {"type", "repeat"}, {"min", form.least}, {"max", form.most}, {"content", std::move(part)}};
       }
+      case Form::Kind::kOtherText:
+        return grammar_part("ebnf", other_text(form));
       case Form::Kind::kDispatch:
         break;
     }
@@ -119,7 +172,7 @@ class Writer {
     };
     const auto parsed = parse_regex(form.text, RegexMatch::kWhole);
     if (!parsed) return refuse(parsed.error());
-    const auto text = to_ebnf(*parsed, Spelling::kPlain);
+    const auto text = to_ebnf(*parsed, Spelling::plain());
     if (!text) return refuse(text.error());
     std::string grammar = "root ::= " + *text + "\n";
     return form.in_json ? client_grammar(form, "ebnf", std::move(grammar))

@@ -28,6 +28,7 @@ constexpr CallForm kQwenForm = {.before_name = "<tool_call>\n<function=",
 constexpr CallForm kGemmaForm = {.before_name = "<|tool_call>call:",
                                  .after_name = "{",
                                  .end = "}<tool_call|>",
+                                 .quote = "<|\"|>",
                                  .arguments = ArgumentSyntax::kGemma};
 // As the template shows earlier calls. The recipient may stand behind the channel, too.
 constexpr CallForm kHarmonyForm = {
@@ -39,14 +40,18 @@ constexpr CallForm kMistralArrayForm = {.open = "[TOOL_CALLS][",
                                         .between = ", ",
                                         .close = "]"};
 constexpr CallForm kMistralForm = {.before_name = "[TOOL_CALLS]", .after_name = "[ARGS]"};
-constexpr CallForm kLlamaForm = {
-    .before_name = "{\"name\": \"", .after_name = "\", \"parameters\": ", .end = "}", .one_call = true};
+constexpr CallForm kLlamaForm = {.before_name = "{\"name\": \"",
+                                 .after_name = "\", \"parameters\": ",
+                                 .end = "}",
+                                 .one_call = true,
+                                 .leads = true};
 constexpr CallForm kPythonForm = {.open = "[",
                                   .after_name = "(",
                                   .end = ")",
                                   .between = ", ",
                                   .close = "]",
-                                  .arguments = ArgumentSyntax::kKeywords};
+                                  .arguments = ArgumentSyntax::kKeywords,
+                                  .leads = true};
 
 const std::array kStyles = {
     CallStyle{"hermes", "<tool_call>{\"name\":\"", "\"", kHermesForm, kToolCallTags, "\n", false,

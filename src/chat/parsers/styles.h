@@ -25,8 +25,10 @@ enum class ArgumentSyntax {
 // are control tokens: see CallStyle::markers.
 struct CallForm {
   std::string_view open = {}, before_name = {}, after_name = {}, end = {}, between = {}, close = {};
+  std::string_view quote = {};  // around texts that are written as they are (kGemma)
   ArgumentSyntax arguments = ArgumentSyntax::kJson;
   bool one_call = false;
+  bool leads = false;  // a reply that calls does not begin with a text
 };
 
 // A style is chosen by what a template makes of a call: the first one whose signs stand before and behind the
