@@ -142,7 +142,14 @@ Reading<bool> read_message(Source& in, Answer& out, const MessageMarks& marks, c
 Reading<bool> read_bare_text(Source& in, Answer& out, const MessageMarks& marks) {
   TextSink text(out);
   const int c = co_await in.peek();
-  if (c == Source::kEnd && in.cut()) co_return true;  // a header that was cut says nothing
+  if (c == Source::kEnd && in.cut()) {
+    // A recipient has begun a call, which is text like any that is cut. Other headers hold no text.
+    if (in.taken().find("to=") != std::string::npos)
+      out.give_up_call();
+    else
+      out.count(CallFault::kUnclosed);
+    co_return true;
+  }
   out.release_call();
   co_return co_await read_text(in, text, marks, false);
 }

@@ -256,7 +256,9 @@ TEST(Harmony, WhatALimitCuts) {
     const std::string call(kToWeather);
     expect_all(listener, {{"<|channel|>analysis<|message|>hm", "R[hm]"},
                           {"<|channel|>analysis", ""},
-                          {" to=functions.we", ""},
+                          {" to=functions.we", "T[ to=functions.we]"},
+                          {"<|channel|>commentary to=functions.weather",
+                           "T[<|channel|>commentary to=functions.weather]"},
                           {call, "T[" + call + "]"}});
   }
 }
