@@ -76,7 +76,7 @@ def main() -> None:
 
     warn_if_busy()
     rows = []
-    path = results_file(f"agents-{args.system_tokens}")
+    path = results_file(f"agents-{args.model.stem}-{args.system_tokens}")
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)

@@ -148,7 +148,7 @@ def main() -> None:
 
     warn_if_busy()
     figures: dict[str, list[Figure]] = {}
-    path = results_file(f"streams-{args.model.stem}")
+    path = results_file("-".join(["streams", args.model.stem, *args.scenarios]))
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)

@@ -46,7 +46,7 @@ def main() -> None:
 
     warn_if_busy()
     found: dict[tuple[str, str], list[Speed]] = {}
-    path = results_file("through-http")
+    path = results_file(f"through-http-{args.model.stem}")
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)
