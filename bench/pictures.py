@@ -113,7 +113,8 @@ def streams(machine: str, rows: Rows) -> pyplot.Figure | None:
 
 
 def contexts(machine: str, rows: Rows) -> pyplot.Figure:
-    rows = [{**row, "mib": str(float(row["anonymous_bytes_besides_weights"]) / 2**20)} for row in rows]
+    declared = [row for row in rows if row["context"].isdecimal()]  # the others are in use
+    rows = [{**row, "mib": str(float(row["anonymous_bytes_besides_weights"]) / 2**20)} for row in declared]
     figure, (axes,) = plots(1, machine)
     curve(axes, rows, "context", "mib")
     title = rows[0]["model"].removesuffix(".gguf")

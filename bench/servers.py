@@ -6,6 +6,7 @@ import json
 import pathlib
 import socket
 import subprocess
+import threading
 import time
 import typing
 
@@ -108,3 +109,18 @@ def ask(port: int, messages: list[dict], tokens: int, **fields: object) -> Reply
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     return Reply(text, (pieces[0] if pieces else end) - start, end - start, pieces, usage.get("prompt_tokens", 0), cached,
                  usage.get("completion_tokens", 0))  # fmt: skip
+
+
+def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
+    """What they give, all started in the same moment."""
+    replies: list[Reply | None] = [None] * len(calls)
+
+    def run(i: int) -> None:
+        replies[i] = calls[i]()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return replies

@@ -22,7 +22,7 @@ import time
 import typing
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Reply, Server, ask, both, counter, filler, running
+from servers import Reply, Server, ask, at_once, both, counter, filler, running
 
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
@@ -43,20 +43,6 @@ def system(tokens: int, salt: int) -> dict:
 
 def user(text: str) -> dict:
     return {"role": "user", "content": text}
-
-
-def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
-    replies: list[Reply | None] = [None] * len(calls)
-
-    def run(i: int) -> None:
-        replies[i] = calls[i]()
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return replies
 
 
 def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
