@@ -15,7 +15,7 @@ import pathlib
 import time
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file
-from servers import Server, ask, at_once, both, counter, filler, get, running
+from servers import Server, ask, at_once, both, counter, filler_for, get, running
 
 CONTEXTS = (8192, 32768, 131072, 1048576)
 PEER_MOST = 131072  # of a small model, more than this machine's memory
@@ -43,6 +43,7 @@ def measure(server: Server, context: int) -> int:
 def measure_loaded(server: Server) -> tuple[int, int]:
     """Bytes besides weights as the system sees them and as our metrics account for them, with conversations in memory."""
     with running(server) as process:
+        filler = filler_for(server)
         talks = [[{"role": "user", "content": filler(LENGTH, number)}] for number in range(CONVERSATIONS)]
         at_once([lambda talk=talk: ask(server.port, talk, 32) for talk in talks])
         used = anonymous(process.pid) - int(counter(server.port, "tempo9_weight_bytes"))

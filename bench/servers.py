@@ -32,9 +32,12 @@ class Server(typing.NamedTuple):
     command: list[str]
 
 
-def filler(tokens: int, salt: int) -> str:
-    """Plain words, about one token each, different for each salt."""
-    return " ".join(WORDS[(i * (salt + 3) + i // 7) % len(WORDS)] for i in range(tokens))
+Filler = typing.Callable[[int, int], str]
+
+
+def write_words(count: int, salt: int) -> str:
+    """Plain words, different for each salt."""
+    return " ".join(WORDS[(i * (salt + 3) + i // 7) % len(WORDS)] for i in range(count))
 
 
 def free_port() -> int:
@@ -124,3 +127,10 @@ def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
     for thread in threads:
         thread.join()
     return replies
+
+
+def filler_for(server: Server) -> Filler:
+    """Gives texts of about so many tokens of the server's model: a small vocabulary takes several for a word."""
+    few, many = (ask(server.port, [{"role": "user", "content": write_words(n, 1)}], 1).prompt_tokens for n in (50, 250))
+    per_word = (many - few) / 200
+    return lambda tokens, salt: write_words(round(tokens / per_word), salt)

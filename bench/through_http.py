@@ -14,7 +14,7 @@ import pathlib
 import statistics
 
 from machine import OURS, PEER_PROGRAMS, ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Server, ask, both, filler, running
+from servers import Server, ask, both, filler_for, running
 from speed import Speed, measure, parse_ours, parse_peer
 
 PROMPT, REPLY = 512, 128
@@ -22,8 +22,7 @@ PROMPT, REPLY = 512, 128
 
 def of_server(server: Server, turn: int) -> Speed:
     with running(server):
-        ask(server.port, [{"role": "user", "content": "Hello."}], 4)
-        messages = [{"role": "user", "content": f"{turn} {filler(PROMPT, turn)}"}]
+        messages = [{"role": "user", "content": f"{turn} {filler_for(server)(PROMPT, turn)}"}]
         reply = ask(server.port, messages, REPLY, ignore_eos=True)
     computed = reply.prompt_tokens - reply.cached_tokens
     return Speed(computed / reply.first, (reply.tokens - 1) / (reply.pieces[-1] - reply.pieces[0]))
