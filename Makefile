@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: build cuda serve test test-slow test-arm golden bench bfcl matrix profile lint fuzz clean setup model dev
+.PHONY: build cuda serve test test-slow test-arm golden bench pictures bfcl matrix profile lint fuzz clean setup model dev
 
 PORT ?= 11435
 MODEL ?= models/SmolLM2-135M-Instruct.Q4_1.gguf
@@ -66,6 +66,10 @@ bench: build dev                  ## speed and accuracy beside llama.cpp, on thi
 	@build/venv/bin/python bench/accuracy.py --model $(MODEL)
 	@build/venv/bin/python bench/formats.py --tiny --decoded --models $(MODEL)
 	@TEMPO9_SIMULATED_STEPS=$(SIMULATED_STEPS) build/dev/src/engine/simulator_test --gtest_brief=1
+
+pictures: setup                   ## of what the benches wrote, beside it
+	@scripts/python_env.sh build/venv-bench bench/requirements.txt
+	@build/venv-bench/bin/python bench/pictures.py bench/results/*/*.csv
 
 profile: build model              ## docs/profile.md: where a step's time goes on this machine
 	@scripts/python_env.sh build/venv tests/requirements.txt

@@ -5,7 +5,7 @@
 2. Mean Kullback-Leibler divergence of the next-token distribution from that of the `reference` device (scalar f32 with
    f32 keys and values), over 2,000 tokens: what the fast kernels' rounding costs. Ours must not be above the peer's.
 
-Exits with 1 if either does not hold; writes bench/results/<cpu>/accuracy-<date>.csv.
+Exits with 1 if either does not hold; writes bench/results/<cpu>/accuracy-<model>-<date>.csv.
 
     make bench
     python bench/accuracy.py --model M.gguf --text some.txt --kl-tokens 500
@@ -61,7 +61,7 @@ def main() -> None:
     ]
     print(f"\n{args.model.name} on {cpu_name()}; perplexity ratio {ratio:.5f}:\n")
     print(markdown_table(["Measure", "Tempo9", "llama.cpp"], rows))
-    path = results_file("accuracy")
+    path = results_file(f"accuracy-{args.model.stem}")
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         csv.writer(file).writerows([["measure", "tempo9", "llama.cpp"], *rows])

@@ -16,7 +16,7 @@ import time
 import typing
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Server, ask, both, filler, running
+from servers import Filler, Server, ask, both, filler_for, running
 
 
 class Turn(typing.NamedTuple):
@@ -29,7 +29,7 @@ class Turn(typing.NamedTuple):
     tokens: int
 
 
-def converse(port: int, agent: int, args: argparse.Namespace, turns: list[Turn]) -> None:
+def converse(port: int, agent: int, filler: Filler, args: argparse.Namespace, turns: list[Turn]) -> None:
     messages = [{"role": "system", "content": filler(args.system_tokens, 0)}]
     for number in range(args.turns):
         messages.append({"role": "user", "content": f"Agent {agent}, {number}: {filler(args.question_tokens, agent + 1)}?"})
@@ -41,7 +41,10 @@ def converse(port: int, agent: int, args: argparse.Namespace, turns: list[Turn])
 def measure(server: Server, args: argparse.Namespace) -> tuple[list[Turn], float]:
     turns: list[Turn] = []
     with running(server):
-        threads = [threading.Thread(target=converse, args=(server.port, agent, args, turns)) for agent in range(args.agents)]
+        filler = filler_for(server)
+        threads = [
+            threading.Thread(target=converse, args=(server.port, agent, filler, args, turns)) for agent in range(args.agents)
+        ]
         start = time.monotonic()
         for thread in threads:
             thread.start()
@@ -76,7 +79,7 @@ def main() -> None:
 
     warn_if_busy()
     rows = []
-    path = results_file(f"agents-{args.system_tokens}")
+    path = results_file(f"agents-{args.model.stem}-{args.system_tokens}")
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)

@@ -66,7 +66,7 @@ def main() -> None:
     peer = watch([args.peer, "-m", args.model, "-t", args.threads, "-p", sizes[0], "-n", sizes[1], "-r", 1, "-o", "json"],
                  parse_peer)  # fmt: skip
 
-    path = results_file("memory")
+    path = results_file(f"memory-{args.model.stem}")
     rows = []
     with path.open("w", newline="") as file:
         file.writelines(header_lines())

@@ -6,6 +6,7 @@ import json
 import pathlib
 import socket
 import subprocess
+import threading
 import time
 import typing
 
@@ -31,9 +32,12 @@ class Server(typing.NamedTuple):
     command: list[str]
 
 
-def filler(tokens: int, salt: int) -> str:
-    """Plain words, about one token each, different for each salt."""
-    return " ".join(WORDS[(i * (salt + 3) + i // 7) % len(WORDS)] for i in range(tokens))
+Filler = typing.Callable[[int, int], str]
+
+
+def write_words(count: int, salt: int) -> str:
+    """Plain words, different for each salt."""
+    return " ".join(WORDS[(i * (salt + 3) + i // 7) % len(WORDS)] for i in range(count))
 
 
 def free_port() -> int:
@@ -108,3 +112,25 @@ def ask(port: int, messages: list[dict], tokens: int, **fields: object) -> Reply
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     return Reply(text, (pieces[0] if pieces else end) - start, end - start, pieces, usage.get("prompt_tokens", 0), cached,
                  usage.get("completion_tokens", 0))  # fmt: skip
+
+
+def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
+    """What they give, all started in the same moment."""
+    replies: list[Reply | None] = [None] * len(calls)
+
+    def run(i: int) -> None:
+        replies[i] = calls[i]()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return replies
+
+
+def filler_for(server: Server) -> Filler:
+    """Gives texts of about so many tokens of the server's model: a small vocabulary takes several for a word."""
+    few, many = (ask(server.port, [{"role": "user", "content": write_words(n, 1)}], 1).prompt_tokens for n in (50, 250))
+    per_word = (many - few) / 200
+    return lambda tokens, salt: write_words(round(tokens / per_word), salt)

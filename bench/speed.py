@@ -84,7 +84,7 @@ def main() -> None:
 
     warn_if_busy()
     rows: list[list[str]] = []
-    path = results_file("speed")
+    path = results_file(f"speed-{args.model.stem}")
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)

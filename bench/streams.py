@@ -22,7 +22,7 @@ import time
 import typing
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Reply, Server, ask, both, counter, filler, running
+from servers import Reply, Server, ask, at_once, both, counter, filler_for, running
 
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
@@ -37,26 +37,12 @@ class Figure(typing.NamedTuple):
     unit: str
 
 
-def system(tokens: int, salt: int) -> dict:
-    return {"role": "system", "content": filler(tokens, salt)}
+def system(text: str) -> dict:
+    return {"role": "system", "content": text}
 
 
 def user(text: str) -> dict:
     return {"role": "user", "content": text}
-
-
-def at_once(calls: list[typing.Callable[[], Reply]]) -> list[Reply]:
-    replies: list[Reply | None] = [None] * len(calls)
-
-    def run(i: int) -> None:
-        replies[i] = calls[i]()
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return replies
 
 
 def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
@@ -74,7 +60,7 @@ def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figu
 
 
 def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
-    ask(server.port, [user("Hello.")], 4)
+    filler = filler_for(server)
     for arriving in ARRIVALS:
         running_reply: list[Reply] = []
         talk = [user(f"Count to one million, number {arriving}.")]
@@ -84,7 +70,7 @@ def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]
         stream.start()
         time.sleep(args.quiet_seconds)
         arrived = time.monotonic()
-        newcomer = ask(server.port, [system(arriving, arriving % 97), user("Summarise.")], 1)
+        newcomer = ask(server.port, [system(filler(arriving, arriving % 97)), user("Summarise.")], 1)
         answered = newcomer.pieces[0] if newcomer.pieces else time.monotonic()
         stream.join()
         pieces = running_reply[0].pieces
@@ -103,9 +89,10 @@ def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure
     def rows() -> float:
         return counter(server.port, "tempo9_tokens_computed_total") if server.name == "tempo9" else 0
 
+    filler = filler_for(server)
     for number, agents in enumerate((1, AGENTS)):
         before = rows()
-        head = system(4096, 11 + number)
+        head = system(filler(4096, 11 + number))
         replies = at_once([lambda i=i: ask(server.port, [head, user(f"Agent {i}?")], 1) for i in range(agents)])
         yield Figure("together", f"{agents} agents: all answered after", max(r.first for r in replies), "s")
         if server.name == "tempo9":
@@ -113,7 +100,7 @@ def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure
 
 
 def prefix(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
-    head = system(15000, 5)
+    head = system(filler_for(server)(15000, 5))
     for what in ("cold", "later"):
         reply = ask(server.port, [head, user(f"A {what} question?")], 1)
         yield Figure("prefix", f"{what}: prompt", reply.prompt_tokens, "tokens")
@@ -148,7 +135,7 @@ def main() -> None:
 
     warn_if_busy()
     figures: dict[str, list[Figure]] = {}
-    path = results_file(f"streams-{args.model.stem}")
+    path = results_file("-".join(["streams", args.model.stem, *args.scenarios]))
     with path.open("w", newline="") as file:
         file.writelines(header_lines())
         writer = csv.writer(file)

@@ -15,6 +15,7 @@ declare -A patterns=(
   [gguf]='gguf/.*\.cpp'
   [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
   [openai_chat]='server/api/(openai_(chat|completions|messages|fields)|sampling_fields|tools|output_format|json_parse)\.cpp'
+  [reply]='chat/(parsers/.*|reply_parser|call_list)\.cpp'
   [responses]='server/api/(responses_input|responses_request|responses_tools|tools)\.cpp'
   [schema]='grammar/(schema_.*|json_schema|regex.*|number_range|decimal|structural_tag|code_points)\.cpp'
   [template]='chat/jinja/.*\.cpp'

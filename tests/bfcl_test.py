@@ -31,7 +31,7 @@ TURN_STARTS = {
     "llama3": "<|start_header_id|>", "qwen3": "<|im_start|>", "qwen3.5": "<|im_start|>", "gemma4": "<|turn>",
     "mistral": "[INST]", "gpt-oss": "<|start|>",
 }  # fmt: skip
-PARALLEL = 8
+PARALLEL = 24
 
 
 @pytest.fixture(scope="module")

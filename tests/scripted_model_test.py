@@ -20,10 +20,11 @@ SCRIPTS = [
     "the end of one is\nthe end of one is\nthe end of another",
     "<<script:0>>",
 ]
+NOT_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}  # some templates open the reply with thoughts
 
 
 def ask(server, content: str, **options) -> dict:
-    body = {"messages": [{"role": "user", "content": content}], "temperature": 0, **options}
+    body = {"messages": [{"role": "user", "content": content}], "temperature": 0, **NOT_THINKING, **options}
     request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(),
                                      {"Content-Type": "application/json"})  # fmt: skip
     with urllib.request.urlopen(request, timeout=120) as answer:
@@ -31,7 +32,7 @@ def ask(server, content: str, **options) -> dict:
 
 
 def stream(server, content: str) -> str:
-    body = {"messages": [{"role": "user", "content": content}], "temperature": 0, "stream": True}
+    body = {"messages": [{"role": "user", "content": content}], "temperature": 0, "stream": True, **NOT_THINKING}
     request = urllib.request.Request(server.url + "/v1/chat/completions", json.dumps(body).encode(),
                                      {"Content-Type": "application/json"})  # fmt: skip
     with urllib.request.urlopen(request, timeout=120) as answer:
