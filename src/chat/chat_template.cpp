@@ -60,6 +60,9 @@ class JinjaTemplate : public ChatTemplate {
 
   const TemplateTraits& traits() const override { return traits_; }
   const ThinkingTags* thinking_tags() const override { return thinking_tags_; }
+  bool shows_thinking() const override {
+    return thinking_tags_ != nullptr || (call_style_ != nullptr && call_style_->always);
+  }
   const CallStyle* call_style() const override { return call_style_; }
 
   Result<RenderedPrompt> render(const ChatRequest& request) const override {

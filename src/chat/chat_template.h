@@ -34,6 +34,8 @@ class ChatTemplate {
   virtual const TemplateTraits& traits() const = 0;
   // Null: it knows of no thinking.
   virtual const ThinkingTags* thinking_tags() const = 0;
+  // Whether a reply may hold thinking: between such tags, or on a channel of its own.
+  virtual bool shows_thinking() const = 0;
   // Null: how its model writes calls is not known, or it writes none.
   virtual const CallStyle* call_style() const = 0;
   // kInvalidArgument with the template's own words if it refuses the conversation (raise_exception) even

@@ -73,7 +73,7 @@ Json capabilities(const Service& service) {
   const auto chat_template = service.chat_template();
   if (!chat_template) return list;
   if ((*chat_template)->traits().shows_tools) list.push_back("tools");
-  if ((*chat_template)->thinking_tags() != nullptr) list.push_back("thinking");
+  if ((*chat_template)->shows_thinking()) list.push_back("thinking");
   return list;
 }
 
