@@ -16,6 +16,11 @@ std::vector<std::string_view> list_markers(const ReplyStart& start) {
   return markers;
 }
 
+std::vector<std::string_view> list_header_markers(const ReplyStart& start) {
+  if (start.style == nullptr) return {};
+  return {start.style->headers.begin(), start.style->headers.end()};
+}
+
 // Thinking between tags is split off first; the style's reader sees the rest.
 class ReplyParser::Parts {
  public:

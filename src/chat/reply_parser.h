@@ -34,6 +34,9 @@ using CallFaults = std::array<int, kCallFaultNames.size()>;  // how many of each
 // text.
 std::vector<std::string_view> list_markers(const ReplyStart& start);
 
+// Those of them behind which no text of the reply stands, up to the next.
+std::vector<std::string_view> list_header_markers(const ReplyStart& start);
+
 class ReplyParser {
  public:
   // `controls`: those of list_markers() that are control tokens of the model. `tools`: those that the reply

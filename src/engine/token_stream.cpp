@@ -21,8 +21,8 @@ bool TokenStream::Matcher::advance(char byte) {
 }
 
 TokenStream::TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
-                         std::vector<std::string> shown)
-    : tokenizer_(tokenizer), shown_(std::move(shown)), detokenizer_(tokenizer) {
+                         std::vector<std::string> shown, std::vector<std::string> silent)
+    : tokenizer_(tokenizer), shown_(std::move(shown)), silent_(std::move(silent)), detokenizer_(tokenizer) {
   for (const std::string& stop : stop_strings)
     if (!stop.empty()) matchers_.emplace_back(stop);
 }
@@ -43,6 +43,7 @@ TokenStream::Piece TokenStream::push_control(TokenId token) {
   Piece piece = settle(detokenizer_.finish(), true);
   for (Matcher& matcher : matchers_) matcher.length = 0;
   if (!piece.stopped) piece.control = tokenizer_.name(token);
+  listening_ = std::ranges::find(silent_, tokenizer_.name(token)) == silent_.end();
   return piece;
 }
 
@@ -53,7 +54,7 @@ TokenStream::Piece TokenStream::finish() {
 
 // Feeds `text` to the matchers; the offset in held_ + text where the winning stop string begins.
 std::optional<size_t> TokenStream::find_stop(const std::string& text) {
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < text.size() && listening_; ++i) {
     const Matcher* winner = nullptr;
     for (Matcher& matcher : matchers_)
       if (matcher.advance(text[i]) && (winner == nullptr || matcher.stop.size() > winner->stop.size()))

@@ -16,9 +16,10 @@ namespace tempo9::engine {
 class TokenStream {
  public:
   // Empty stop strings are ignored. Work per byte of text is linear in the number of stop strings.
-  // `shown`: names of control tokens that are to be reported. No stop string reaches across them.
+  // `shown`: names of control tokens that are to be reported. No stop string reaches across them. Behind
+  // `silent` ones of them, up to the next that is shown, there is none: that text is not the reply's.
   TokenStream(const text::Tokenizer& tokenizer, const std::vector<std::string>& stop_strings,
-              std::vector<std::string> shown = {});
+              std::vector<std::string> shown = {}, std::vector<std::string> silent = {});
 
   struct Piece {
     std::string text;               // valid UTF-8, may be empty
@@ -47,11 +48,11 @@ class TokenStream {
   std::optional<size_t> find_stop(const std::string& text);
 
   const text::Tokenizer& tokenizer_;
-  std::vector<std::string> shown_;
+  std::vector<std::string> shown_, silent_;
   text::Detokenizer detokenizer_;
   std::vector<Matcher> matchers_;
   std::string held_, matched_;
-  bool stopped_ = false;
+  bool stopped_ = false, listening_ = true;
 };
 
 }  // namespace tempo9::engine

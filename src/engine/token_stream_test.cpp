@@ -140,5 +140,20 @@ TEST(TokenStream, ReportsTheControlTokensThatItIsToldTo) {
   EXPECT_EQ(stream.push(ByteTokenizer::id(0)).control, "");
 }
 
+TEST(TokenStream, HearsNoStopStringWhereNoTextOfTheReplyStands) {
+  const ByteTokenizer tokenizer({{"<h>", true}, {"final"}, {"<m>", true}, {"a final"}});
+  TokenStream stream(tokenizer, {"final"}, {"<h>", "<m>"}, {"<h>"});
+  std::string text;
+  for (const size_t token : {0, 1, 2}) {
+    const TokenStream::Piece piece = stream.push(ByteTokenizer::id(token));
+    EXPECT_FALSE(piece.stopped) << token;
+    text += piece.text;
+  }
+  EXPECT_EQ(text, "final");
+  const TokenStream::Piece last = stream.push(ByteTokenizer::id(3));
+  EXPECT_TRUE(last.stopped);
+  EXPECT_EQ(last.text, "a ");
+}
+
 }  // namespace
 }  // namespace tempo9::engine

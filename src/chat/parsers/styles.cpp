@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, 1> kLlamaMarkers = {"<|python_tag|>"};
 constexpr std::array<std::string_view, 6> kHarmonyMarkers = {"<|start|>",     "<|channel|>", "<|message|>",
                                                              "<|constrain|>", "<|end|>",     "<|call|>"};
 
+constexpr std::array<std::string_view, 3> kHarmonyHeaders = {"<|start|>", "<|channel|>", "<|constrain|>"};
+
 constexpr CallForm kHermesForm = {.before_name = "<tool_call>\n{\"name\": \"",
                                   .after_name = "\", \"arguments\": ",
                                   .end = "}\n</tool_call>",
@@ -54,19 +56,33 @@ constexpr CallForm kPythonForm = {.open = "[",
                                   .leads = true};
 
 const std::array kStyles = {
-    CallStyle{"hermes", "<tool_call>{\"name\":\"", "\"", kHermesForm, kToolCallTags, "\n", false,
-              read_hermes},
-    CallStyle{"qwen xml", "<tool_call><function=", ">", kQwenForm, kToolCallTags, "\n\n", false,
-              read_qwen_xml},
-    CallStyle{"gemma", "<|tool_call>call:", "{", kGemmaForm, kGemmaMarkers, "", false, read_gemma},
-    CallStyle{"harmony", "to=functions.", "<|channel|>commentary", kHarmonyForm, kHarmonyMarkers, "", true,
-              read_harmony},
-    CallStyle{"mistral array", "[TOOL_CALLS][{\"name\":\"", "\"", kMistralArrayForm, kMistralMarkers, "",
-              false, read_mistral},
-    CallStyle{"mistral", "[TOOL_CALLS]", "", kMistralForm, kMistralMarkers, "", false, read_mistral},
-    CallStyle{"llama json", "{\"name\":\"", "\",\"parameters\":", kLlamaForm, kLlamaMarkers, "", false,
+    CallStyle{
+        "hermes", "<tool_call>{\"name\":\"", "\"", kHermesForm, kToolCallTags, {}, "\n", false, read_hermes},
+    CallStyle{
+        "qwen xml", "<tool_call><function=", ">", kQwenForm, kToolCallTags, {}, "\n\n", false, read_qwen_xml},
+    CallStyle{"gemma", "<|tool_call>call:", "{", kGemmaForm, kGemmaMarkers, {}, "", false, read_gemma},
+    CallStyle{"harmony", "to=functions.", "<|channel|>commentary", kHarmonyForm, kHarmonyMarkers,
+              kHarmonyHeaders, "", true, read_harmony},
+    CallStyle{"mistral array",
+              "[TOOL_CALLS][{\"name\":\"",
+              "\"",
+              kMistralArrayForm,
+              kMistralMarkers,
+              {},
+              "",
+              false,
+              read_mistral},
+    CallStyle{"mistral", "[TOOL_CALLS]", "", kMistralForm, kMistralMarkers, {}, "", false, read_mistral},
+    CallStyle{"llama json",
+              "{\"name\":\"",
+              "\",\"parameters\":",
+              kLlamaForm,
+              kLlamaMarkers,
+              {},
+              "",
+              false,
               read_llama},
-    CallStyle{"llama pythonic", "[", "(", kPythonForm, kLlamaMarkers, "", false, read_llama},
+    CallStyle{"llama pythonic", "[", "(", kPythonForm, kLlamaMarkers, {}, "", false, read_llama},
 };
 
 std::string without_blanks(std::string_view text) {

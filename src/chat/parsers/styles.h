@@ -39,6 +39,8 @@ struct CallStyle {
   CallForm form;
   // Tokens that part a reply and are control tokens in some vocabularies.
   std::span<const std::string_view> markers;
+  // Those behind which names stand, up to the next: no text.
+  std::span<const std::string_view> headers;
   // Line breaks that a template puts between the text and the first call; they belong to neither.
   std::string_view gap;
   // Takes apart also what holds no call (channels).

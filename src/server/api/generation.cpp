@@ -160,7 +160,9 @@ Sequence Generation::make_sequence(const chat::ReplyStart& start) const {
   };
   std::vector<std::string_view> controls;
   std::ranges::copy_if(chat::list_markers(start), std::back_inserter(controls), is_shown);
-  return {engine::TokenStream(tokenizer, request_.stop, {controls.begin(), controls.end()}),
+  const std::vector<std::string_view> headers = chat::list_header_markers(start);
+  return {engine::TokenStream(tokenizer, request_.stop, {controls.begin(), controls.end()},
+                              {headers.begin(), headers.end()}),
           chat::ReplyParser(start, callable_tools(), controls)};
 }
 
