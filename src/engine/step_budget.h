@@ -12,7 +12,7 @@ namespace tempo9::engine {
 struct StepBudgetOptions {
   int step_rows = 512;                      // of all kinds, at most
   int least_prompt_rows = 16;               // of a step: prompts never stand still
-  double slowdown = 2.5;                    // of a gap between tokens that a prompt may cause
+  double slowdown = 2.0;                    // of a gap between tokens that a prompt may cause
   std::chrono::nanoseconds longest_gap{0};  // instead of `slowdown`, if not 0
 };
 
