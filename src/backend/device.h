@@ -128,6 +128,8 @@ class Device {
   virtual size_t scratch_bytes() const = 0;
   // Of operations that have run.
   virtual WorkCounters counters() const = 0;
+  // Whether a step of many rows takes so long that others should come between its layers.
+  virtual bool has_long_steps() const { return false; }
   // Bytes that can still be allocated, if the device has memory of its own; empty if it shares the system's.
   virtual std::optional<uint64_t> free_bytes() const { return std::nullopt; }
 };

@@ -173,26 +173,68 @@ void LocalEngine::run_step() {
   for (const RequestId id : scheduler_.hopeless())
     finish(scheduler_.remove(id), FinishReason::kError,
            {ErrorCode::kOutOfMemory, "the KV memory does not hold this request"});
-  if (plan.parts.empty()) return;
+  if (!plan.parts.empty()) {
+    if (const Status computed = compute(plan); !computed) return fail_all(computed.error());
+  }
+  if (const Status advanced = advance_pass(); !advanced) fail_all(advanced.error());
+}
+
+Status LocalEngine::compute(const StepPlan& plan) {
   const auto begin = Clock::now();
   model_.runner->submit(plan);
   find_allowed(plan);
   work_ahead();
-  Result<std::span<float>> logits = model_.runner->wait();
-  if (!logits) return fail_all(logits.error());
-  Result<std::span<float>> hidden = std::span<float>();
-  if (plan.hidden_rows > 0) hidden = model_.runner->hidden();
-  if (!hidden) return fail_all(hidden.error());
+  TRY_ASSIGN(const std::span<float> logits, model_.runner->wait());
+  std::span<float> hidden;
+  if (plan.hidden_rows > 0) {
+    TRY_ASSIGN(hidden, model_.runner->hidden());
+  }
   const auto time = Clock::now() - begin;
   ++measured_.steps;
   measured_.tokens_computed += static_cast<uint64_t>(plan.rows);
   measured_.step_seconds.observe(std::chrono::duration<double>(time).count());
   measured_.step_rows.observe(plan.rows);
-  if (trace_ != nullptr) trace_step(plan, begin);
+  if (trace_ != nullptr) trace_step("step", plan, begin);
   scheduler_.completed(time);
+  settle(plan, logits, hidden);
+  return {};
+}
+
+// Gives prompts their time between two steps of replies. A pass that has come to its end is settled like a
+// step.
+Status LocalEngine::advance_pass() {
+  const auto begin = Clock::now();
+  if (!scheduler_.pass_runs()) {
+    const StepPlan& plan = scheduler_.plan_pass();
+    if (plan.parts.empty()) return {};
+    find_allowed(plan);
+    TRY(model_.runner->begin_pass(plan));
+    pass_time_ = {};
+  }
+  TRY_ASSIGN(const bool ended, model_.runner->advance_pass(begin + scheduler_.slice()));
+  if (!ended) {
+    pass_time_ += Clock::now() - begin;
+    return {};
+  }
+  TRY_ASSIGN(const std::span<float> logits, model_.runner->end_pass());
+  pass_time_ += Clock::now() - begin;
+  const StepPlan& plan = scheduler_.pass_completed(pass_time_);
+  std::span<float> hidden;
+  if (plan.hidden_rows > 0) {
+    TRY_ASSIGN(hidden, model_.runner->pass_hidden());
+  }
+  ++measured_.passes;
+  measured_.tokens_computed += static_cast<uint64_t>(plan.rows);
+  if (trace_ != nullptr) trace_step("pass", plan, begin);
+  settle(plan, logits, hidden);
+  return {};
+}
+
+// Tokens are chosen and texts pooled; requests that end with that leave.
+void LocalEngine::settle(const StepPlan& plan, std::span<float> logits, std::span<const float> hidden) {
   ended_.clear();
-  settle(plan, *logits);
-  pool(plan, *hidden);
+  choose_tokens(plan, logits);
+  pool(plan, hidden);
   for (const auto& [id, reason] : ended_) {
     auto request = scheduler_.remove(id);
     Error failure = std::move(request->failure);
@@ -233,12 +275,11 @@ void LocalEngine::work_ahead() {
   scheduler_.admit();
 }
 
-void LocalEngine::trace_step(const StepPlan& plan, Clock::time_point begin) {
+void LocalEngine::trace_step(std::string_view name, const StepPlan& plan, Clock::time_point begin) {
   int prompts = 0;
-  for (const StepPart& part : plan.parts)
-    prompts += scheduler_.running()[static_cast<size_t>(part.owner)]->continues() ? 0 : 1;
+  for (const StepPart& part : plan.parts) prompts += part.tokens.size() > 1 ? 1 : 0;
   trace_->span(
-      kStepRow, "step", begin, Clock::now(),
+      kStepRow, name, begin, Clock::now(),
       {{"rows", plan.rows}, {"requests", static_cast<int>(plan.parts.size())}, {"prompts", prompts}});
 }
 
@@ -255,14 +296,15 @@ void LocalEngine::trace_request(const RequestState& request) const {
     trace_->span(row, "reply", request.first_token, now, {{"tokens", request.usage.completion_tokens}});
 }
 
-void LocalEngine::settle(const StepPlan& plan, std::span<float> logits) {
+void LocalEngine::choose_tokens(const StepPlan& plan, std::span<float> logits) {
   const auto vocabulary = static_cast<size_t>(model_.runner->vocabulary_size());
   size_t row = 0;
   for (const StepPart& part : plan.parts) {
-    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
     if (part.logits == Logits::kNone) continue;
     // Rows of the output matrix beyond the tokenizer's vocabulary are padding, never tokens.
     const auto values = logits.subspan(row++ * vocabulary, static_cast<size_t>(model_.info.vocabulary_size));
+    if (part.owner < 0) continue;  // it has gone
+    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
     if (const auto reason = choose(request, values)) ended_.emplace_back(request.id, *reason);
   }
 }
@@ -272,10 +314,12 @@ void LocalEngine::pool(const StepPlan& plan, std::span<const float> hidden) {
   const int columns = model_.runner->hidden_size();
   for (const StepPart& part : plan.parts) {
     if (!part.hidden) continue;
-    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
     const size_t values = part.tokens.size() * static_cast<size_t>(columns);
-    request.pooler->add(hidden.first(values), columns, part.first_position);
+    const auto rows = hidden.first(values);
     hidden = hidden.subspan(values);
+    if (part.owner < 0) continue;
+    RequestState& request = *scheduler_.running()[static_cast<size_t>(part.owner)];
+    request.pooler->add(rows, columns, part.first_position);
     if (request.missing() == 0) ended_.emplace_back(request.id, FinishReason::kEndToken);
   }
 }
@@ -346,6 +390,10 @@ Result<std::unique_ptr<Engine>> load_engine(const EngineOptions& options, const 
     TRY_ASSIGN(trace, Trace::create(options.trace_path));
   }
   TRY_ASSIGN(LoadedModel model, load_model_parts(options, scheduling.max_running, progress));
+  if (model.runner->device().has_long_steps()) {
+    scheduling.pass_layers = model.runner->layer_count();
+    scheduling.budget.least_prompt_rows = 1;  // who needs more gets a pass
+  }
   if (trace != nullptr) trace->name_row(kStepRow, model.runner->device().description());
   return std::make_unique<LocalEngine>(std::move(model), options, scheduling, std::move(trace));
 }

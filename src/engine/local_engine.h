@@ -37,12 +37,15 @@ class LocalEngine final : public Engine {
   void warm_up();
   bool take_commands();
   void run_step();
+  Status compute(const StepPlan& plan);
+  Status advance_pass();
   // What does not need the running step's result.
   void work_ahead();
   void find_allowed(const StepPlan& plan);
-  void trace_step(const StepPlan& plan, std::chrono::steady_clock::time_point begin);
+  void trace_step(std::string_view name, const StepPlan& plan, std::chrono::steady_clock::time_point begin);
   void trace_request(const RequestState& request) const;
-  void settle(const StepPlan& plan, std::span<float> logits);
+  void settle(const StepPlan& plan, std::span<float> logits, std::span<const float> hidden);
+  void choose_tokens(const StepPlan& plan, std::span<float> logits);
   void pool(const StepPlan& plan, std::span<const float> hidden);
   void fail_all(const Error& error);
   // Why the request has come to its end with this row, if it has.
@@ -58,6 +61,7 @@ class LocalEngine final : public Engine {
   std::vector<std::pair<TokenId, float>> never_end_;       // biases for Request::ignore_end
   Stats measured_;                                         // the engine thread's own; published as stats_
   std::vector<std::pair<RequestId, FinishReason>> ended_;  // of the step being settled
+  std::chrono::steady_clock::duration pass_time_{};        // of the slices so far
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;

@@ -83,6 +83,11 @@ class LocalEngineTest : public ::testing::TestWithParam<std::string> {
     r.sampling.logit_bias = {{model::testing::kTinyEndOfTurn, -100.0f}};
     return r;
   }
+  static Request embedding(int seed, int prompt) {
+    Request r = request(seed, prompt, 0);
+    r.embed = true;
+    return r;
+  }
   static std::shared_ptr<Collector> start(Engine& engine, Request r) {
     auto sink = std::make_shared<Collector>();
     const auto id = engine.submit(std::move(r), sink);
@@ -176,13 +181,8 @@ TEST_P(LocalEngineTest, AFormDoesNotTouchItsNeighbours) {
 
 // A vector is the same to the last bit: alone, beside others, cut into any steps, cold and warm.
 TEST_P(LocalEngineTest, AnEmbeddingDoesNotDependOnCompanyCutsOrCache) {
-  const auto embed = [](int seed, int prompt) {
-    Request r = request(seed, prompt, 0);
-    r.embed = true;
-    return r;
-  };
   const auto alone = make();
-  const Finished cold = start(*alone, embed(3, 150))->wait();
+  const Finished cold = start(*alone, embedding(3, 150))->wait();
   EXPECT_EQ(cold.reason, FinishReason::kEndToken);
   EXPECT_EQ(cold.usage.prompt_tokens, 150);
   EXPECT_EQ(cold.usage.cached_tokens, 0);
@@ -190,9 +190,9 @@ TEST_P(LocalEngineTest, AnEmbeddingDoesNotDependOnCompanyCutsOrCache) {
   double squares = 0;
   for (const float value : cold.embedding) squares += static_cast<double>(value) * value;
   EXPECT_NEAR(squares, 1, 1e-6);
-  const Finished warm = start(*alone, embed(3, 150))->wait();
+  const Finished warm = start(*alone, embedding(3, 150))->wait();
   EXPECT_EQ(warm.embedding, cold.embedding);
-  EXPECT_NE(start(*alone, embed(4, 150))->wait().embedding, cold.embedding);
+  EXPECT_NE(start(*alone, embedding(4, 150))->wait().embedding, cold.embedding);
   EXPECT_GT(start(*alone, request(3, 151, 1))->wait().usage.cached_tokens,
             100);  // others use what it computed
   for (const int step_tokens : {1, 7, 64}) {
@@ -201,7 +201,7 @@ TEST_P(LocalEngineTest, AnEmbeddingDoesNotDependOnCompanyCutsOrCache) {
     const auto engine = make(options);
     std::vector<std::shared_ptr<Collector>> neighbours;
     for (int i = 0; i < 3; ++i) neighbours.push_back(start(*engine, request(10 + i, 20 + 30 * i, 20)));
-    const auto sink = start(*engine, embed(3, 150)), other = start(*engine, embed(5, 70));
+    const auto sink = start(*engine, embedding(3, 150)), other = start(*engine, embedding(5, 70));
     for (int i = 0; i < 3; ++i) neighbours.push_back(start(*engine, request(20 + i, 90, 5)));
     EXPECT_EQ(sink->wait().embedding, cold.embedding) << "steps of " << step_tokens;
     EXPECT_FALSE(other->wait().embedding.empty());
@@ -226,6 +226,26 @@ TEST_P(LocalEngineTest, AReplyDoesNotDependOnCompanyOrCuts) {
     EXPECT_EQ(sink->logprobs(), expected->logprobs()) << "steps of " << step_tokens;
     for (auto& n : neighbours) n->wait();
   }
+}
+
+// A prompt that would delay a reply is computed in slices between its steps, on devices where steps are long.
+TEST_P(LocalEngineTest, APromptDoesNotDependOnBeingComputedInSlices) {
+  const auto alone = make();
+  const auto expected = start(*alone, request(3, 400, 20));
+  const auto embedded = start(*alone, embedding(5, 150));
+  EngineOptions options;
+  options.max_token_gap = std::chrono::milliseconds(1);
+  const auto engine = make(options);
+  const auto running = start(*engine, request(4, 10, 400));
+  running->wait_for_tokens(5);
+  const auto sink = start(*engine, request(3, 400, 20));
+  const auto text = start(*engine, embedding(5, 150));
+  EXPECT_EQ(sink->tokens(), expected->tokens());
+  EXPECT_EQ(sink->logprobs(), expected->logprobs());
+  EXPECT_EQ(text->wait().embedding, embedded->wait().embedding);
+  const auto again = start(*alone, request(4, 10, 400));
+  EXPECT_EQ(running->logprobs(), again->logprobs());
+  EXPECT_EQ(engine->stats().passes > 0, GetParam() != "cuda");
 }
 
 // What is found in the cache gives the bits that computing it again would give.

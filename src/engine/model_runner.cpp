@@ -1,6 +1,7 @@
 #include "engine/model_runner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -8,6 +9,7 @@
 namespace tempo9::engine {
 
 using backend::View;
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -30,7 +32,7 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::load(const gguf::File& file,
                                {options.kv_type, options.max_rows, options.max_logit_rows}, progress));
   runner->stream_ = runner->device_->create_stream();
   TRY(runner->prepare_kv());
-  TRY(runner->prepare_inputs());
+  TRY(runner->prepare_lane(0));
   return runner;
 }
 
@@ -52,7 +54,7 @@ Status ModelRunner::prepare_kv() {
     group.slabs.resize(static_cast<size_t>(kv_->max_slabs(g)));
     group.slab_bytes =
         static_cast<size_t>(kv_->pages_per_slab(g)) * layout.groups[static_cast<size_t>(g)].page_bytes;
-    step_.pages.push_back(
+    pages_.push_back(
         {group.table.get(), kv_->pages_per_slab(g), layout.groups[static_cast<size_t>(g)].page_bytes});
     groups_.push_back(std::move(group));
   }
@@ -64,7 +66,11 @@ Status ModelRunner::prepare_kv() {
   return {};
 }
 
-Status ModelRunner::prepare_inputs() {
+// Memory for a lane; nothing if it is there.
+Status ModelRunner::prepare_lane(int number) {
+  Lane& lane = lanes_.at(static_cast<size_t>(number));
+  if (lane.inputs) return {};
+  TRY(model_->prepare_lane(*device_, number));
   const auto rows = static_cast<size_t>(options_.max_rows),
              sequences = static_cast<size_t>(options_.max_sequences);
   // Sequences may share all their pages, so there are more entries than pages.
@@ -73,11 +79,21 @@ Status ModelRunner::prepare_inputs() {
   const size_t saves = rows, copies = sequences;  // of two values each
   const size_t values = 3 * rows + 4 * sequences + static_cast<size_t>(options_.max_logit_rows) + 2 * saves +
                         (pages + 2 * copies) * groups_.size();
-  TRY_ASSIGN(inputs_, device_->allocate(values * sizeof(int32_t) + lines));
-  page_tables_.resize(groups_.size());
-  step_.page_tables.resize(groups_.size());
-  logits_.resize(static_cast<size_t>(options_.max_logit_rows) * static_cast<size_t>(vocabulary_size()));
+  TRY_ASSIGN(lane.inputs, device_->allocate(values * sizeof(int32_t) + lines));
+  lane.page_tables.resize(groups_.size());
+  lane.step.page_tables.resize(groups_.size());
+  lane.step.pages = pages_;
+  lane.step.lane = number;
+  lane.logits.resize(static_cast<size_t>(options_.max_logit_rows) * static_cast<size_t>(vocabulary_size()));
   return {};
+}
+
+size_t ModelRunner::workspace_bytes() const {
+  size_t bytes = model_->workspace_bytes() + device_->scratch_bytes();
+  for (const Lane& lane : lanes_)
+    if (lane.inputs)
+      bytes += lane.inputs->bytes() + (lane.logits.size() + lane.hidden.size()) * sizeof(float);
+  return bytes;
 }
 
 Status ModelRunner::allocate_slab(int group, int slab) {
@@ -94,57 +110,59 @@ void ModelRunner::release_slab(int group, int slab) {
   g.slabs[static_cast<size_t>(slab)].reset();
 }
 
-View ModelRunner::input_view(size_t& offset, int count) const {
-  const View view{inputs_.get(), offset, count, 1, 1};
-  offset += (static_cast<size_t>(count) * sizeof(int32_t) + 63) / 64 * 64;
-  CHECK(offset <= inputs_->bytes() + 63);
-  return view;
-}
-
-void ModelRunner::bind(const StepPlan& plan) {
-  ids_.clear(), positions_.clear(), segments_.clear(), logit_rows_.clear(), hidden_rows_.clear();
-  for (auto& table : page_tables_) table.clear();
+void ModelRunner::bind(Lane& lane, const StepPlan& plan) {
+  lane.ids.clear(), lane.positions.clear(), lane.segments.clear();
+  lane.logit_rows.clear(), lane.hidden_rows.clear(), lane.saves.clear();
+  for (auto& table : lane.page_tables) table.clear();
   int longest = 0, entries = 0;
   for (const StepPart& part : plan.parts) {
-    const auto first_row = static_cast<int32_t>(ids_.size()), n = static_cast<int32_t>(part.tokens.size());
-    segments_.insert(segments_.end(), {first_row, n, part.first_position, entries});
+    const auto first_row = static_cast<int32_t>(lane.ids.size()),
+               n = static_cast<int32_t>(part.tokens.size());
+    lane.segments.insert(lane.segments.end(), {first_row, n, part.first_position, entries});
     for (int32_t i = 0; i < n; ++i) {
-      ids_.push_back(part.tokens[static_cast<size_t>(i)]);
-      positions_.push_back(part.first_position + i);
+      lane.ids.push_back(part.tokens[static_cast<size_t>(i)]);
+      lane.positions.push_back(part.first_position + i);
       if (part.logits == Logits::kAll || (part.logits == Logits::kLast && i == n - 1))
-        logit_rows_.push_back(first_row + i);
-      if (part.hidden) hidden_rows_.push_back(first_row + i);
+        lane.logit_rows.push_back(first_row + i);
+      if (part.hidden) lane.hidden_rows.push_back(first_row + i);
     }
     longest = std::max(longest, part.first_position + n);
     const int pages = (part.first_position + n + limits::kPageTokens - 1) / limits::kPageTokens;
-    for (size_t g = 0; g < page_tables_.size(); ++g) {
+    for (size_t g = 0; g < lane.page_tables.size(); ++g) {
       const auto& table = part.sequence->tables[g];
       const bool state = kv_->layout().groups[g].keeps == kv::Keeps::kState;
-      page_tables_[g].insert(page_tables_[g].end(), table.begin(), table.begin() + (state ? 1 : pages));
+      lane.page_tables[g].insert(lane.page_tables[g].end(), table.begin(),
+                                 table.begin() + (state ? 1 : pages));
     }
     entries += pages;
   }
-  saves_.clear();
   for (const StateSave& save : plan.saves) {
     const auto part = static_cast<size_t>(save.part);
-    const int row = segments_[4 * part] + save.position - plan.parts[part].first_position - 1;
-    saves_.insert(saves_.end(), {row, save.slot});
+    const int row = lane.segments[4 * part] + save.position - plan.parts[part].first_position - 1;
+    lane.saves.insert(lane.saves.end(), {row, save.slot});
   }
+  upload(lane, plan, longest);
+}
+
+void ModelRunner::upload(Lane& lane, const StepPlan& plan, int longest) {
   size_t offset = 0;
   const auto put = [&](const std::vector<int32_t>& values) {
-    const View view = input_view(offset, static_cast<int>(values.size()));
+    const View view{lane.inputs.get(), offset, static_cast<int>(values.size()), 1, 1};
+    offset += (values.size() * sizeof(int32_t) + 63) / 64 * 64;
+    CHECK(offset <= lane.inputs->bytes() + 63);
     stream_->upload(view, std::as_bytes(std::span(values)));
     return view;
   };
   submit_copies(plan, put);
-  step_.rows = plan.rows;
-  step_.ids = put(ids_);
-  step_.positions = put(positions_);
-  step_.segments = {put(segments_), static_cast<int>(plan.parts.size()), plan.rows, longest};
-  step_.logit_rows = put(logit_rows_);
-  step_.hidden_rows = put(hidden_rows_);
-  step_.saves = as_pairs(put(saves_));
-  for (size_t g = 0; g < page_tables_.size(); ++g) step_.page_tables[g] = put(page_tables_[g]);
+  model::StepInput& step = lane.step;
+  step.rows = plan.rows;
+  step.ids = put(lane.ids);
+  step.positions = put(lane.positions);
+  step.segments = {put(lane.segments), static_cast<int>(plan.parts.size()), plan.rows, longest};
+  step.logit_rows = put(lane.logit_rows);
+  step.hidden_rows = put(lane.hidden_rows);
+  step.saves = as_pairs(put(lane.saves));
+  for (size_t g = 0; g < lane.page_tables.size(); ++g) step.page_tables[g] = put(lane.page_tables[g]);
 }
 
 // The copies that the step's sequences begin with.
@@ -155,42 +173,72 @@ void ModelRunner::submit_copies(const StepPlan& plan, const Put& put) {
     for (const kv::PageCopy& copy : plan.copies)
       if (copy.group == static_cast<int>(g)) copies_.insert(copies_.end(), {copy.from, copy.to});
     if (copies_.empty()) continue;
-    const model::StepInput::Pages& pages = step_.pages[g];
+    const model::StepInput::Pages& pages = pages_[g];
     stream_->submit(
         backend::CopyPages{pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(copies_))});
   }
 }
 
-void ModelRunner::submit(const StepPlan& plan) {
+void ModelRunner::check(const StepPlan& plan) const {
   CHECK(plan.rows > 0 && plan.rows <= options_.max_rows && plan.logit_rows <= options_.max_logit_rows);
   CHECK(static_cast<int>(plan.parts.size()) <= options_.max_sequences);
-  bind(plan);
-  fetch(model_->forward(*stream_, step_), logits_);
+}
+
+void ModelRunner::submit(const StepPlan& plan) {
+  check(plan);
+  bind(lanes_[0], plan);
+  fetch(lanes_[0], model_->forward(*stream_, lanes_[0].step), lanes_[0].logits);
+}
+
+Status ModelRunner::begin_pass(const StepPlan& plan) {
+  check(plan);
+  TRY(prepare_lane(1));
+  bind(lanes_[1], plan);
+  model_->begin(*stream_, lanes_[1].step);
+  next_layer_ = 0;
+  return {};
+}
+
+Result<bool> ModelRunner::advance_pass(Clock::time_point until) {
+  const int layers = model_->layer_count();
+  for (auto now = Clock::now(); next_layer_ < layers;) {
+    model_->advance(*stream_, lanes_[1].step, next_layer_++);
+    TRY(stream_->synchronize());
+    const auto begun = std::exchange(now, Clock::now());
+    if (now + (now - begun) / 2 > until) break;
+  }
+  return next_layer_ == layers;
+}
+
+Result<std::span<float>> ModelRunner::end_pass() {
+  fetch(lanes_[1], model_->end(*stream_, lanes_[1].step), lanes_[1].logits);
+  return wait_for(lanes_[1]);
 }
 
 Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
   if (!model_->has_draft_head()) return fail(ErrorCode::kUnsupported, "this model has no draft head (MTP)");
-  CHECK(static_cast<int>(next.size()) == step_.rows);
-  stream_->upload(step_.ids, std::as_bytes(next));
-  fetch(model_->draft(*stream_, step_), logits_);
+  Lane& lane = lanes_[0];
+  CHECK(static_cast<int>(next.size()) == lane.step.rows);
+  stream_->upload(lane.step.ids, std::as_bytes(next));
+  fetch(lane, model_->draft(*stream_, lane.step), lane.logits);
   return wait();
 }
 
-Result<std::span<float>> ModelRunner::hidden() {
-  const View rows = model_->hidden(*stream_, step_);
-  hidden_.resize(static_cast<size_t>(rows.rows) * static_cast<size_t>(hidden_size()));
-  fetch(rows, hidden_);
-  return wait();
+Result<std::span<float>> ModelRunner::hidden_of(Lane& lane) {
+  const View rows = model_->hidden(*stream_, lane.step);
+  lane.hidden.resize(static_cast<size_t>(rows.rows) * static_cast<size_t>(hidden_size()));
+  fetch(lane, rows, lane.hidden);
+  return wait_for(lane);
 }
 
-void ModelRunner::fetch(const View& rows, std::vector<float>& host) {
-  fetched_ = {host.data(), static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
-  if (!fetched_.empty()) stream_->download(std::as_writable_bytes(fetched_), rows);
+void ModelRunner::fetch(Lane& lane, const View& rows, std::vector<float>& host) {
+  lane.fetched = {host.data(), static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
+  if (!lane.fetched.empty()) stream_->download(std::as_writable_bytes(lane.fetched), rows);
 }
 
-Result<std::span<float>> ModelRunner::wait() {
+Result<std::span<float>> ModelRunner::wait_for(const Lane& lane) {
   TRY(stream_->synchronize());
-  return fetched_;
+  return lane.fetched;
 }
 
 }  // namespace tempo9::engine

@@ -1,6 +1,8 @@
 // Runs steps: binds a StepPlan to device arrays, submits the model's operations and brings the logits back.
 // Owns device, model and slabs. Threads: one at a time.
 #pragma once
+#include <array>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,11 +36,21 @@ class ModelRunner final : private kv::SlabSource {
   void submit(const StepPlan& plan);
   // Ends what submit() began. Row i of the result, vocabulary_size() values the caller may change, is the
   // i-th row of the plan that asks for logits; valid until the next submit().
-  Result<std::span<float>> wait();
+  Result<std::span<float>> wait() { return wait_for(lanes_[0]); }
   Result<std::span<float>> run(const StepPlan& plan) {
     submit(plan);
     return wait();
   }
+  // A second step, in slices, which others run between: the plan's copies are made at once, and the sequences
+  // it extends may not be used by another step until it has ended.
+  Status begin_pass(const StepPlan& plan);
+  // Computes layers until about then, one at least. True: end_pass() may follow.
+  Result<bool> advance_pass(std::chrono::steady_clock::time_point until);
+  // As wait(), valid until the next begin_pass().
+  Result<std::span<float>> end_pass();
+  // As hidden(), after end_pass().
+  Result<std::span<float>> pass_hidden() { return hidden_of(lanes_[1]); }
+
   // After run(): what the model's draft head says about the same rows, `next` being the token that follows
   // each of them. As run(), one row of logits for each that asked for them. kUnsupported if the model has no
   // such head.
@@ -46,22 +58,20 @@ class ModelRunner final : private kv::SlabSource {
 
   // After run(): the final hidden states, hidden_size() values, of each row of the plan that asked for them.
   // Valid until the next call of any of the three.
-  Result<std::span<float>> hidden();
+  Result<std::span<float>> hidden() { return hidden_of(lanes_[0]); }
 
   kv::KvCache& kv() { return *kv_; }
   const RunnerOptions& options() const { return options_; }
   int vocabulary_size() const { return model_->vocabulary_size(); }
   int hidden_size() const { return model_->hidden_size(); }
+  int layer_count() const { return model_->layer_count(); }
   int trained_context() const { return model_->context_length(); }
   // Tokens one sequence can have: bounded by max_context and by the memory for pages.
   int max_context() const { return max_context_; }
   const backend::Device& device() const { return *device_; }
   size_t weight_bytes() const { return model_->weight_bytes(); }
   // Everything a step needs besides weights and pages.
-  size_t workspace_bytes() const {
-    return model_->workspace_bytes() + device_->scratch_bytes() + inputs_->bytes() +
-           (logits_.size() + hidden_.size()) * sizeof(float);
-  }
+  size_t workspace_bytes() const;
   std::vector<std::string> remarks() const { return model_->remarks(); }
 
  private:
@@ -70,12 +80,25 @@ class ModelRunner final : private kv::SlabSource {
   Status allocate_slab(int group, int slab) override;
   void release_slab(int group, int slab) override;
   Status prepare_kv();
-  Status prepare_inputs();
-  void bind(const StepPlan& plan);
+  // What a step is made of besides the model: its int32 arrays, made on the host and copied to the device,
+  // and what comes back.
+  struct Lane {
+    std::unique_ptr<backend::Buffer> inputs;
+    model::StepInput step;
+    std::vector<int32_t> ids, positions, segments, logit_rows, hidden_rows, saves;
+    std::vector<std::vector<int32_t>> page_tables;
+    std::vector<float> logits, hidden;
+    std::span<float> fetched;  // of these: what the work in flight gives
+  };
+  Status prepare_lane(int number);
+  void check(const StepPlan& plan) const;
+  void bind(Lane& lane, const StepPlan& plan);
+  void upload(Lane& lane, const StepPlan& plan, int longest);
   template <class Put>
   void submit_copies(const StepPlan& plan, const Put& put);
-  void fetch(const backend::View& rows, std::vector<float>& host);
-  backend::View input_view(size_t& offset, int count) const;
+  void fetch(Lane& lane, const backend::View& rows, std::vector<float>& host);
+  Result<std::span<float>> hidden_of(Lane& lane);
+  Result<std::span<float>> wait_for(const Lane& lane);
 
   struct GroupSlabs {
     std::unique_ptr<backend::SlabTable> table;
@@ -88,15 +111,12 @@ class ModelRunner final : private kv::SlabSource {
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<backend::Stream> stream_;
   std::vector<GroupSlabs> groups_;
+  std::vector<model::StepInput::Pages> pages_;  // of the groups
   std::unique_ptr<kv::KvCache> kv_;
   int max_context_ = 0;
-  // The step's int32 arrays, made on the host and copied to the device.
-  std::unique_ptr<backend::Buffer> inputs_;
-  model::StepInput step_;
-  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, hidden_rows_, saves_, copies_;
-  std::vector<std::vector<int32_t>> page_tables_;
-  std::vector<float> logits_, hidden_;
-  std::span<float> fetched_;  // of these: what the work in flight gives
+  std::array<Lane, 2> lanes_;  // steps, and passes
+  int next_layer_ = 0;         // of the pass
+  std::vector<int32_t> copies_;
 };
 
 }  // namespace tempo9::engine

@@ -1,6 +1,7 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/limits.h"
 
@@ -92,6 +93,13 @@ void Scheduler::give_way(RequestPtr request) {
 }
 
 void Scheduler::retire(RequestState& request) {
+  if (const auto at = std::find(pass_owners_.begin(), pass_owners_.end(), &request);
+      at != pass_owners_.end()) {
+    *at = nullptr;
+    orphans_.push_back(std::exchange(request.pages, kv_.empty_sequence()));
+    request.computed = 0;
+    return;
+  }
   kv_.retire(request.pages, request.tokens, request.computed);
   request.computed = 0;
 }
@@ -101,6 +109,7 @@ void Scheduler::retire(RequestState& request) {
 bool Scheduler::make_room(RequestState& request, int tokens) {
   for (;;) {
     if (kv_.grow(request.pages, tokens)) return true;
+    if (pass_runs()) return false;
     const bool alone = running_.size() == 1, itself = running_.back().get() == &request;
     RequestPtr youngest = std::move(running_.back());
     running_.pop_back();
@@ -119,31 +128,42 @@ bool Scheduler::make_room(RequestState& request, int tokens) {
   }
 }
 
-void Scheduler::plan_rows(RequestState& request, int rows) {
+int Scheduler::index_of(const RequestState* request) const {
+  const auto at = std::find_if(running_.begin(), running_.end(),
+                               [request](const RequestPtr& r) { return r.get() == request; });
+  return at == running_.end() ? -1 : static_cast<int>(at - running_.begin());
+}
+
+void Scheduler::plan_rows(StepPlan& plan, RequestState& request, int rows) {
   if (!make_room(request, request.computed + rows)) return;
-  const auto self = std::find_if(running_.begin(), running_.end(),
-                                 [&](const RequestPtr& r) { return r.get() == &request; });
-  const int part = static_cast<int>(plan_.parts.size());
-  plan_.add({{request.tokens.data() + request.computed, static_cast<size_t>(rows)},
-             request.computed,
-             &request.pages,
-             rows == request.missing() && !request.embeds() ? Logits::kLast : Logits::kNone,
-             static_cast<int>(self - running_.begin()),
-             request.embeds()});
+  const auto part = static_cast<int>(plan.parts.size());
+  plan.add({{request.tokens.data() + request.computed, static_cast<size_t>(rows)},
+            request.computed,
+            &request.pages,
+            rows == request.missing() && !request.embeds() ? Logits::kLast : Logits::kNone,
+            index_of(&request),
+            request.embeds()});
   for (const int point : request.save_points) {
     if (!kv_.has_states()) break;
     if (point <= request.computed || point > request.computed + rows) continue;
     const kv::PageId slot = kv_.reserve_snapshot();
-    if (slot != kv::kNoPage) plan_.saves.push_back({part, point, slot});
+    if (slot != kv::kNoPage) plan.saves.push_back({part, point, slot});
   }
 }
 
 void Scheduler::plan_replies() {
   for (size_t i = 0; i < running_.size() && plan_.rows < options_.budget.step_rows; ++i)
-    if (running_[i]->continues()) plan_rows(*running_[i], 1);
+    if (running_[i]->continues()) plan_rows(plan_, *running_[i], 1);
 }
 
-void Scheduler::plan_prompts() {
+int Scheduler::missing_prompt_rows() const {
+  int rows = 0;
+  for (const RequestPtr& r : running_)
+    if (!r->continues()) rows += r->missing();
+  return rows;
+}
+
+void Scheduler::plan_prompts(StepPlan& plan, int left) {
   std::vector<RequestState*> prompts;
   for (const RequestPtr& r : running_)
     if (!r->continues()) prompts.push_back(r.get());
@@ -151,27 +171,25 @@ void Scheduler::plan_prompts() {
   const RequestState* first = prompts.front();
   std::stable_sort(prompts.begin(), prompts.end(),
                    [](const RequestState* a, const RequestState* b) { return a->missing() < b->missing(); });
-  int left = budget_.prompt_rows(plan_.rows);
   int kept = std::min(first->missing(), left / kShareOfFirst);
   for (RequestState* request : prompts) {
     if (request == first) kept = 0;
     const int rows = std::min(request->missing(), left - kept);
     if (rows <= 0) continue;
     // It may have given way to an earlier one of this step.
-    if (std::none_of(running_.begin(), running_.end(), [&](const auto& r) { return r.get() == request; }))
-      continue;
-    plan_rows(*request, rows);
+    if (index_of(request) < 0) continue;
+    plan_rows(plan, *request, rows);
     left -= rows;
   }
 }
 
 // A request planned early may have given way to an older one later: its rows are gone with its pages.
-void Scheduler::drop_preempted_parts() {
+void Scheduler::drop_preempted_parts(StepPlan& plan) {
   StepPlan kept;
-  for (int p = 0; p < static_cast<int>(plan_.parts.size()); ++p) {
-    const StepPart& part = plan_.parts[static_cast<size_t>(p)];
+  for (int p = 0; p < static_cast<int>(plan.parts.size()); ++p) {
+    const StepPart& part = plan.parts[static_cast<size_t>(p)];
     const bool here = part.owner < static_cast<int>(running_.size());
-    for (const StateSave& save : plan_.saves) {
+    for (const StateSave& save : plan.saves) {
       if (save.part != p) continue;
       if (here)
         kept.saves.push_back({static_cast<int>(kept.parts.size()), save.position, save.slot});
@@ -180,7 +198,7 @@ void Scheduler::drop_preempted_parts() {
     }
     if (here) kept.add(part);
   }
-  plan_ = std::move(kept);
+  plan = std::move(kept);
 }
 
 const StepPlan& Scheduler::plan() {
@@ -189,35 +207,78 @@ const StepPlan& Scheduler::plan() {
   plan_.clear();
   plan_replies();
   reply_rows_ = plan_.rows;
-  plan_prompts();
-  drop_preempted_parts();
+  const int rows = budget_.prompt_rows(reply_rows_);
+  const bool delays = options_.pass_layers > 0 && reply_rows_ > 0 && missing_prompt_rows() > rows;
+  if (!pass_runs() && !delays) plan_prompts(plan_, rows);
+  drop_preempted_parts(plan_);
   plan_.copies = kv_.copies();
   reply_rows_ = std::min(reply_rows_, plan_.rows);
   prompt_rows_ = plan_.rows - reply_rows_;
   return plan_;
 }
 
-void Scheduler::completed(std::chrono::nanoseconds time) {
-  kv_.copied(plan_.copies.size());
-  budget_.observe(reply_rows_, prompt_rows_, time);
+const StepPlan& Scheduler::plan_pass() {
+  if (pass_runs() || options_.pass_layers == 0 || reply_rows_ == 0 || prompt_rows_ > 0) return no_pass_;
+  pass_.clear();
+  plan_prompts(pass_, budget_.pass_rows(options_.pass_layers));
+  drop_preempted_parts(pass_);
+  if (pass_.parts.empty()) return no_pass_;
+  pass_.copies = kv_.copies();
+  kv_.copied(pass_.copies.size());  // in front of all that follows
+  for (const StepPart& part : pass_.parts)
+    pass_owners_.push_back(running_[static_cast<size_t>(part.owner)].get());
+  return pass_;
+}
+
+// What a plan computed is part of its requests, and may be found by others. Owners that have gone are -1.
+void Scheduler::count_in(const StepPlan& plan) {
   size_t save = 0;
-  for (size_t p = 0; p < plan_.parts.size(); ++p) {
-    const StepPart& part = plan_.parts[p];
+  for (size_t p = 0; p < plan.parts.size(); ++p) {
+    const StepPart& part = plan.parts[p];
+    if (part.owner < 0) {
+      for (; save < plan.saves.size() && plan.saves[save].part == static_cast<int>(p); ++save)
+        kv_.release_snapshot(plan.saves[save].slot);
+      continue;
+    }
     RequestState& request = *running_[static_cast<size_t>(part.owner)];
     request.computed += static_cast<int>(part.tokens.size());
     const bool wanted = std::any_of(request.save_points.begin(), request.save_points.end(), [&](int point) {
       return point > part.first_position && point <= request.computed;
     });
     kv_.publish(request.pages, request.tokens, request.computed, wanted);
-    for (; save < plan_.saves.size() && plan_.saves[save].part == static_cast<int>(p); ++save)
-      kv_.publish_snapshot(request.pages, request.tokens, plan_.saves[save].position, plan_.saves[save].slot);
+    for (; save < plan.saves.size() && plan.saves[save].part == static_cast<int>(p); ++save)
+      kv_.publish_snapshot(request.pages, request.tokens, plan.saves[save].position, plan.saves[save].slot);
     kv_.trim(request.pages, request.computed);
   }
+}
+
+void Scheduler::completed(std::chrono::nanoseconds time) {
+  kv_.copied(plan_.copies.size());
+  budget_.observe(reply_rows_, prompt_rows_, time);
+  count_in(plan_);
+  plan_.copies.clear(), plan_.saves.clear();
+}
+
+const StepPlan& Scheduler::pass_completed(std::chrono::nanoseconds time) {
+  budget_.observe_pass(pass_.rows, time);
+  for (size_t p = 0; p < pass_.parts.size(); ++p) pass_.parts[p].owner = index_of(pass_owners_[p]);
+  count_in(pass_);
+  end_pass();
+  return pass_;
+}
+
+void Scheduler::end_pass() {
+  for (kv::Sequence& pages : orphans_) kv_.release(pages);
+  orphans_.clear();
+  pass_owners_.clear();
 }
 
 void Scheduler::failed() {
   kv_.copied(plan_.copies.size());
   for (const StateSave& save : plan_.saves) kv_.release_snapshot(save.slot);
+  if (pass_runs())
+    for (const StateSave& save : pass_.saves) kv_.release_snapshot(save.slot);
+  end_pass();
   for (RequestPtr& request : running_) {
     kv_.release(request->pages);
     request->computed = 0;

@@ -140,5 +140,67 @@ TEST(SchedulerTest, RemovalAtAnyTimeGivesPagesBack) {
   EXPECT_EQ(world.kv.counts().pages_used, 0);
 }
 
+// A reply runs, a prompt of `prompt` tokens has come, and its first pass is planned.
+struct PassWorld : World {
+  explicit PassWorld(int tokens, int prompt) : World(tokens, with_passes()) {
+    reply = add(10, 1000);
+    for (int i = 0; i < 3; ++i) step();
+    newcomer = add(prompt, 5);
+    EXPECT_EQ(step(), (std::map<RequestId, int>{{reply, 1}})) << "the prompt would delay the reply";
+    rows = scheduler.plan_pass().rows;
+  }
+  static SchedulerOptions with_passes() {
+    SchedulerOptions options = rows_per_step(512);
+    options.pass_layers = 8;
+    options.budget.least_prompt_rows = 1;
+    return options;
+  }
+  RequestId reply = 0, newcomer = 0;
+  int rows = 0;
+};
+
+TEST(SchedulerTest, APromptThatWouldDelayRepliesIsComputedInAPass) {
+  PassWorld world(8192, 2000);
+  ASSERT_GT(world.rows, 1);
+  EXPECT_TRUE(world.scheduler.pass_runs());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(world.step(), (std::map<RequestId, int>{{world.reply, 1}}));
+    EXPECT_TRUE(world.scheduler.plan_pass().parts.empty()) << "one at a time";
+  }
+  const StepPlan& pass = world.scheduler.pass_completed(std::chrono::milliseconds(10));
+  ASSERT_EQ(pass.parts.size(), 1u);
+  EXPECT_EQ(world.scheduler.running()[static_cast<size_t>(pass.parts[0].owner)]->computed, world.rows);
+  EXPECT_FALSE(world.scheduler.pass_runs());
+}
+
+TEST(SchedulerTest, WhoLeavesDuringAPassLeavesItsPagesToTheEnd) {
+  PassWorld world(8192, 2000);
+  const int used = world.kv.counts().pages_used;
+  EXPECT_NE(world.scheduler.remove(world.newcomer), nullptr);
+  EXPECT_EQ(world.kv.counts().pages_used, used);
+  EXPECT_NE(world.scheduler.remove(world.reply), nullptr);
+  EXPECT_FALSE(world.scheduler.idle()) << "somebody must end the pass";
+  EXPECT_EQ(world.scheduler.pass_completed(std::chrono::milliseconds(10)).parts.at(0).owner, -1);
+  EXPECT_TRUE(world.scheduler.idle());
+  EXPECT_EQ(world.kv.counts().pages_used, 0);
+}
+
+TEST(SchedulerTest, NobodyGivesWayDuringAPass) {
+  PassWorld world(256, 100);  // four pages, of which the prompt takes two
+  while (world.step().count(world.reply) == 1) {
+  }
+  EXPECT_EQ(world.scheduler.running().size(), 2u) << "the reply waits for a page";
+  world.scheduler.pass_completed(std::chrono::milliseconds(10));
+  EXPECT_EQ(world.step().count(world.reply), 1u) << "now the younger one gives way";
+  EXPECT_EQ(world.scheduler.running().size(), 1u);
+}
+
+TEST(SchedulerTest, AFailureEndsThePassToo) {
+  PassWorld world(8192, 2000);
+  world.scheduler.failed();
+  EXPECT_FALSE(world.scheduler.pass_runs());
+  EXPECT_EQ(world.kv.counts().pages_used, 0);
+}
+
 }  // namespace
 }  // namespace tempo9::engine

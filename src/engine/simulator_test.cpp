@@ -21,6 +21,7 @@ struct World {
   std::vector<kv::LayerLayout> layers;
   size_t pages;  // of the first layer's size, what the memory holds
   double failing_slabs, failing_steps;
+  int pass_layers = 0;
 };
 
 class SimulatorTest : public ::testing::TestWithParam<World> {};
@@ -33,6 +34,7 @@ TEST_P(SimulatorTest, NothingIsLostMixedUpOrStuck) {
   options.slab_bytes = 256;
   options.scheduler.budget.step_rows = 96;
   options.scheduler.max_running = 12;
+  options.scheduler.pass_layers = world.pass_layers;
   options.failing_slabs = world.failing_slabs;
   options.failing_steps = world.failing_steps;
   const int seeds = 5;
@@ -43,6 +45,7 @@ TEST_P(SimulatorTest, NothingIsLostMixedUpOrStuck) {
     ASSERT_NO_THROW(simulator.run(steps() / (seeds * 8)));
     cached += simulator.totals().cached_tokens;
     EXPECT_GT(simulator.totals().finished, 0);
+    EXPECT_EQ(simulator.totals().passes > 0, world.pass_layers > 0);
     if (world.failing_slabs + world.failing_steps == 0) {
       EXPECT_EQ(simulator.totals().failed, 0);
     }
@@ -50,16 +53,21 @@ TEST_P(SimulatorTest, NothingIsLostMixedUpOrStuck) {
   EXPECT_GT(cached, 0) << "nothing was ever found in the cache";
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, SimulatorTest,
-                         ::testing::Values(World{"Full", {kFull}, 100, 0, 0},
-                                           World{"FullAndTight", {kFull}, 16, 0, 0},
-                                           World{"Window", {kWindow, kFull}, 100, 0, 0},
-                                           World{"TwoWindows", {kLongWindow, kWindow, kFull}, 60, 0, 0},
-                                           World{"State", {kState, kFull}, 60, 0, 0},
-                                           World{"StateAndTight", {kState, kFull}, 14, 0, 0},
-                                           World{"AllKinds", {kFull, kState, kWindow}, 200, 0, 0},
-                                           World{"Failures", {kFull, kState, kWindow}, 200, 0.01, 0.01}),
-                         [](const auto& world) { return std::string(world.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Worlds, SimulatorTest,
+    ::testing::Values(World{"Full", {kFull}, 100, 0, 0}, World{"FullAndTight", {kFull}, 16, 0, 0},
+                      World{"Window", {kWindow, kFull}, 100, 0, 0},
+                      World{"TwoWindows", {kLongWindow, kWindow, kFull}, 60, 0, 0},
+                      World{"State", {kState, kFull}, 60, 0, 0},
+                      World{"StateAndTight", {kState, kFull}, 14, 0, 0},
+                      World{"AllKinds", {kFull, kState, kWindow}, 200, 0, 0},
+                      World{"Failures", {kFull, kState, kWindow}, 200, 0.01, 0.01},
+                      World{"Passes", {kFull, kWindow}, 100, 0, 0, 4},
+                      World{"PassesAndTight", {kFull}, 16, 0, 0, 4},
+                      World{"PassesAndState", {kState, kFull}, 60, 0, 0, 4},
+                      World{"PassesStateAndTight", {kState, kFull}, 14, 0, 0, 4},
+                      World{"PassesAndFailures", {kFull, kState, kWindow}, 200, 0.01, 0.01, 4}),
+    [](const auto& world) { return std::string(world.param.name); });
 
 SimulatorOptions roomy(std::vector<kv::LayerLayout> layers) {
   SimulatorOptions options;

@@ -18,7 +18,8 @@ struct Stats {
   uint64_t requests_finished = 0;
   uint64_t preemptions = 0;  // times that a request had to give way and wait again
   uint64_t steps = 0;
-  uint64_t tokens_computed = 0;   // rows of all steps
+  uint64_t passes = 0;            // of prompts, in slices between steps
+  uint64_t tokens_computed = 0;   // rows of all of both
   uint64_t tokens_generated = 0;  // chosen
   uint64_t prompt_tokens = 0;     // of requests that were admitted
   uint64_t cached_tokens = 0;     // of those, what was found in the cache

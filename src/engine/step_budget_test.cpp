@@ -53,5 +53,33 @@ TEST(StepBudgetTest, OneDelayedStepChangesLittle) {
   EXPECT_NEAR(budget.prompt_rows(1), 150, 2);
 }
 
+TEST(StepBudgetTest, APassHasTheRowsOfSeveralSlices) {
+  StepBudget budget({.step_rows = 512, .least_prompt_rows = 1, .slowdown = 2.5});
+  for (int i = 0; i < 10; ++i) budget.observe(1, 0, time_of(0));
+  budget.observe_pass(100, microseconds(100'000));
+  EXPECT_EQ(budget.slice(), std::chrono::milliseconds(15)) << "2.5 times 10 ms, less these";
+  EXPECT_EQ(budget.pass_rows(28), 12 * 15) << "a millisecond each, in at most twelve slices";
+  EXPECT_EQ(budget.pass_rows(4), 4 * 15) << "no slice is shorter than a layer";
+  EXPECT_EQ(budget.prompt_rows(1), 15) << "what delays no reply needs no pass";
+}
+
+TEST(StepBudgetTest, APassFollowsTheDepth) {
+  StepBudget budget({.step_rows = 512, .slowdown = 2.5});
+  for (int i = 0; i < 10; ++i) budget.observe(1, 0, time_of(0));
+  for (int i = 0; i < 20; ++i)
+    budget.observe_pass(budget.pass_rows(28), microseconds(50'000) * budget.pass_rows(28));
+  EXPECT_EQ(budget.pass_rows(28), 3);
+  for (int i = 0; i < 20; ++i)
+    budget.observe_pass(budget.pass_rows(28), microseconds(10) * budget.pass_rows(28));
+  EXPECT_EQ(budget.pass_rows(28), 512);
+}
+
+TEST(StepBudgetTest, WhereNothingIsKnownAPassIsSmall) {
+  StepBudget budget({.step_rows = 512});
+  EXPECT_EQ(budget.slice().count(), 0);
+  EXPECT_GT(budget.pass_rows(28), 0);
+  EXPECT_LT(budget.pass_rows(28), 100);
+}
+
 }  // namespace
 }  // namespace tempo9::engine

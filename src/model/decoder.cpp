@@ -66,14 +66,29 @@ Result<std::vector<kv::LayerLayout>> Decoder::attention_layouts(
 }
 
 View Decoder::forward(Stream& stream, const StepInput& step) {
-  const View hidden = hidden_.first_rows(step.rows);
-  stream.submit(EmbedRows{embedding_.get(), step.ids, hidden, embedding_scale_});
+  begin(stream, step);
+  for (int layer = 0; layer < layer_count_; ++layer) advance(stream, step, layer);
+  return end(stream, step);
+}
+
+void Decoder::begin(Stream& stream, const StepInput& step) {
+  workspace_.use(step.lane);
+  stream.submit(EmbedRows{embedding_.get(), step.ids, hidden_.first_rows(step.rows), embedding_scale_});
   make_angles(stream, step);
-  for (int layer = 0; layer < layer_count_; ++layer) run_layer(stream, step, layer, hidden);
-  return logits_of(stream, step, hidden, output_norm_, output_);
+}
+
+void Decoder::advance(Stream& stream, const StepInput& step, int layer) {
+  workspace_.use(step.lane);
+  run_layer(stream, step, layer, hidden_.first_rows(step.rows));
+}
+
+View Decoder::end(Stream& stream, const StepInput& step) {
+  workspace_.use(step.lane);
+  return logits_of(stream, step, hidden_.first_rows(step.rows), output_norm_, output_);
 }
 
 View Decoder::hidden(Stream& stream, const StepInput& step) {
+  workspace_.use(step.lane);
   const View normed = normed_.first_rows(step.hidden_rows.rows);
   if (normed.rows == 0) return normed;
   stream.submit(GatherRows{hidden_, step.hidden_rows, normed});

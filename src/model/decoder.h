@@ -22,7 +22,12 @@ class Decoder : public Model {
   const kv::Layout& kv_layout() const override { return kv_layout_; }
   size_t weight_bytes() const override { return store_.resident_bytes(); }
   size_t workspace_bytes() const override { return workspace_.bytes(); }
+  int layer_count() const final { return layer_count_; }
   backend::View forward(backend::Stream& stream, const StepInput& step) final;
+  Status prepare_lane(backend::Device& device, int lane) final { return workspace_.prepare(device, lane); }
+  void begin(backend::Stream& stream, const StepInput& step) final;
+  void advance(backend::Stream& stream, const StepInput& step, int layer) final;
+  backend::View end(backend::Stream& stream, const StepInput& step) final;
   backend::View hidden(backend::Stream& stream, const StepInput& step) final;
 
   // Checks the file's tensors and loads them.

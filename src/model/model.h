@@ -36,6 +36,7 @@ struct StepInput {
   backend::View logit_rows;   // int32 [n, 1]: rows whose logits are wanted
   backend::View hidden_rows;  // int32 [n, 1]: rows whose final hidden states are wanted
   backend::View saves;        // int32 [n, 2]: rows after which states are saved, and the slots; may be absent
+  int lane = 0;               // 1: a step that others, of lane 0, come between
   // Per KV group: where its pages are.
   struct Pages {
     const backend::SlabTable* slabs = nullptr;
@@ -58,6 +59,14 @@ class Model {
   virtual std::vector<std::string> remarks() const { return {}; }
   // Submits one step. Returns the view that holds [logit rows, vocabulary] once the stream has come that far.
   virtual backend::View forward(backend::Stream& stream, const StepInput& step) = 0;
+
+  // forward() in parts, between which a step of the other lane may run on the same stream: begin(), each
+  // layer in order, end().
+  virtual int layer_count() const = 0;
+  virtual Status prepare_lane(backend::Device& device, int lane) = 0;  // memory; lane 0 has it
+  virtual void begin(backend::Stream& stream, const StepInput& step) = 0;
+  virtual void advance(backend::Stream& stream, const StepInput& step, int layer) = 0;
+  virtual backend::View end(backend::Stream& stream, const StepInput& step) = 0;
 
   // After forward() of the same step, before draft(): submits the final norm of the step's hidden rows.
   // Returns the view that holds [hidden rows, hidden_size()].

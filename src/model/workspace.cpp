@@ -10,10 +10,23 @@ void Workspace::add(backend::View& view, int rows, int columns) {
 }
 
 Status Workspace::allocate(backend::Device& device) {
-  TRY_ASSIGN(buffer_, device.allocate(bytes_));
-  for (backend::View* view : views_) view->buffer = buffer_.get();
-  views_.clear();
+  TRY(prepare(device, 0));
+  use(0);
   return {};
+}
+
+Status Workspace::prepare(backend::Device& device, int lane) {
+  auto& buffer = buffers_.at(static_cast<size_t>(lane));
+  if (buffer) return {};
+  TRY_ASSIGN(buffer, device.allocate(bytes_));
+  return {};
+}
+
+void Workspace::use(int lane) {
+  backend::Buffer* buffer = buffers_.at(static_cast<size_t>(lane)).get();
+  if (lane == lane_ && views_.front()->buffer == buffer) return;
+  for (backend::View* view : views_) view->buffer = buffer;
+  lane_ = lane;
 }
 
 }  // namespace tempo9::model

@@ -35,6 +35,7 @@ class HostDevice final : public Device {
   bool supports(OpKind kind) const override { return kernels_->supports(kind); }
   size_t scratch_bytes() const override { return kernels_->scratch_bytes(); }
   WorkCounters counters() const override { return kernels_->counters(); }
+  bool has_long_steps() const override { return true; }
 
  private:
   std::string name_;

@@ -122,13 +122,12 @@ void Simulator::cancel_one() {
   if (auto request = scheduler_->remove(1 + random_() % last_id_)) ++totals_.cancelled;
 }
 
-void Simulator::compute_row(const StepPart& part, const std::vector<TokenId>& tokens,
-                            const std::vector<Hash>& hashes, int position) {
+void Simulator::compute_row(const BoundPart& part, const std::vector<Hash>& hashes, int position) {
   const Hash before = hashes[static_cast<size_t>(position)];
-  const Hash after = mix(before, tokens[static_cast<size_t>(position)]);
+  const Hash after = mix(before, part.tokens[static_cast<size_t>(position)]);
   for (int g = 0; g < kv_->groups(); ++g) {
     const kv::Group& group = options_.layout.groups[static_cast<size_t>(g)];
-    const auto& table = part.sequence->tables[static_cast<size_t>(g)];
+    const auto& table = part.pages.tables[static_cast<size_t>(g)];
     if (group.keeps == kv::Keeps::kState) {
       Hash& state = memory_.page(g, table.at(0)).at(0);
       if (position > 0 && state != before) wrong(fmt::format("a state is not that of {} tokens", position));
@@ -145,18 +144,29 @@ void Simulator::compute_row(const StepPart& part, const std::vector<TokenId>& to
   }
 }
 
-void Simulator::compute(const StepPlan& plan) {
+// Does the plan's copies, as a device does in front of everything else.
+Simulator::BoundPlan Simulator::bind(const StepPlan& plan) {
+  if (plan.rows > options_.scheduler.budget.step_rows) wrong("a step has too many rows");
   for (const kv::PageCopy& copy : plan.copies) memory_.copy(copy);
-  size_t save = 0;
-  for (size_t p = 0; p < plan.parts.size(); ++p) {
-    const StepPart& part = plan.parts[p];
+  BoundPlan bound;
+  bound.saves = plan.saves;
+  for (const StepPart& part : plan.parts) {
     const RequestState& request = *scheduler_->running().at(static_cast<size_t>(part.owner));
     if (part.first_position != request.computed) wrong("rows are skipped or computed twice");
     if (part.tokens.data() != request.tokens.data() + request.computed) wrong("a part has others' tokens");
-    const std::vector<Hash> hashes = hashes_of(request.tokens);
-    for (int i = 0; i < static_cast<int>(part.tokens.size()); ++i) {
-      const int position = part.first_position + i;
-      compute_row(part, request.tokens, hashes, position);
+    bound.parts.push_back(
+        {request.tokens, part.first_position, static_cast<int>(part.tokens.size()), *part.sequence});
+  }
+  return bound;
+}
+
+void Simulator::compute(const BoundPlan& plan) {
+  size_t save = 0;
+  for (size_t p = 0; p < plan.parts.size(); ++p) {
+    const BoundPart& part = plan.parts[p];
+    const std::vector<Hash> hashes = hashes_of(part.tokens);
+    for (int position = part.first; position < part.first + part.rows; ++position) {
+      compute_row(part, hashes, position);
       for (; save < plan.saves.size() && plan.saves[save].part == static_cast<int>(p) &&
              plan.saves[save].position == position + 1;
            ++save)
@@ -171,7 +181,7 @@ void Simulator::compute(const StepPlan& plan) {
 void Simulator::settle(const StepPlan& plan) {
   std::vector<RequestId> ended;
   for (const StepPart& part : plan.parts) {
-    if (part.logits == Logits::kNone) continue;
+    if (part.logits == Logits::kNone || part.owner < 0) continue;
     RequestState& request = *scheduler_->running()[static_cast<size_t>(part.owner)];
     request.tokens.push_back(next_token(hashes_of(request.tokens).back()));
     if (request.known() >= request.limit) ended.push_back(request.id);
@@ -200,6 +210,14 @@ void Simulator::check_counts() const {
     for (int g = 0; g < kv_->groups(); ++g)
       for (const kv::PageId page : request->pages.tables[static_cast<size_t>(g)])
         if (page != kv::kNoPage) held.insert({g, page});
+  for (const BoundPart& part : pass_.parts)
+    for (int g = 0; g < kv_->groups(); ++g)
+      for (const kv::PageId page : part.pages.tables[static_cast<size_t>(g)])
+        if (page != kv::kNoPage) held.insert({g, page});
+  for (const StateSave& save : pass_.saves)
+    for (int g = 0; g < kv_->groups(); ++g)
+      if (options_.layout.groups[static_cast<size_t>(g)].keeps == kv::Keeps::kState)
+        held.insert({g, save.slot});
   for (const kv::PageCopy& copy : kv_->copies()) held.insert({copy.group, copy.from});
   const kv::CacheCounts counts = kv_->counts();
   if (counts.pages_used != static_cast<int>(held.size()))
@@ -215,7 +233,12 @@ void Simulator::step() {
     scheduler_->remove(id);
     ++totals_.failed;
   }
-  if (plan.parts.empty()) return;
+  if (!plan.parts.empty()) compute_step(plan);
+  advance_pass();
+  check_counts();
+}
+
+void Simulator::compute_step(const StepPlan& plan) {
   // Requests come while the step runs, too.
   if (!draining_ && std::bernoulli_distribution(options_.arrivals)(random_)) {
     arrive();
@@ -223,16 +246,30 @@ void Simulator::step() {
   }
   ++totals_.steps;
   totals_.rows += plan.rows;
-  if (plan.rows > options_.scheduler.budget.step_rows) wrong("a step has too many rows");
   if (std::bernoulli_distribution(options_.failing_steps)(random_)) {
     scheduler_->failed();
+    pass_ = {};
     totals_.failed += static_cast<int64_t>(scheduler_->remove_all().size());
-  } else {
-    compute(plan);
-    scheduler_->completed(std::chrono::microseconds(1000 + 50 * plan.rows));
-    settle(plan);
+    return;
   }
-  check_counts();
+  compute(bind(plan));
+  scheduler_->completed(std::chrono::microseconds(1000 + 50 * plan.rows));
+  settle(plan);
+}
+
+// As the engine does behind each step.
+void Simulator::advance_pass() {
+  if (!scheduler_->pass_runs()) {
+    const StepPlan& plan = scheduler_->plan_pass();
+    if (!plan.parts.empty()) pass_ = bind(plan);
+    return;
+  }
+  if (!std::bernoulli_distribution(options_.ending_passes)(random_)) return;
+  compute(std::exchange(pass_, {}));
+  const StepPlan& plan = scheduler_->pass_completed(std::chrono::milliseconds(20));
+  ++totals_.passes;
+  totals_.rows += plan.rows;
+  settle(plan);
 }
 
 void Simulator::run(int steps) {

@@ -1,6 +1,7 @@
 // The scheduler and the KV cache as they serve, with a device that computes nothing but remembers everything:
 // each place of a page holds a hash of the tokens up to it, each state a hash of all its tokens. A row checks
-// all that it would read. Requests come and go at random, all of it from one seed.
+// all that it would read. A pass reads and writes only at its end, when others may have had many steps, with
+// the page tables that it began with. Requests come and go at random, all of it from one seed.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -45,6 +46,7 @@ struct SimulatorOptions {
   unsigned seed = 0;
   double arrivals = 0.3, cancellations = 0.01;  // per step
   double failing_steps = 0, failing_slabs = 0;
+  double ending_passes = 0.3;  // per step
   int longest_prompt = 400, longest_reply = 60;
 };
 
@@ -57,7 +59,7 @@ class Simulator {
   void run(int steps);
 
   struct Totals {
-    int64_t steps = 0, rows = 0, finished = 0, cancelled = 0, failed = 0, prompt_tokens = 0,
+    int64_t steps = 0, passes = 0, rows = 0, finished = 0, cancelled = 0, failed = 0, prompt_tokens = 0,
             cached_tokens = 0;
   };
   const Totals& totals() const { return totals_; }
@@ -75,9 +77,21 @@ class Simulator {
   [[noreturn]] void wrong(const std::string& what) const;
   void arrive();
   void cancel_one();
-  void compute(const StepPlan& plan);
-  void compute_row(const StepPart& part, const std::vector<TokenId>& tokens, const std::vector<Hash>& hashes,
-                   int position);
+  // A part as a device has it: nothing of it belongs to the request any more.
+  struct BoundPart {
+    std::vector<TokenId> tokens;  // of the whole sequence
+    int first = 0, rows = 0;
+    kv::Sequence pages;
+  };
+  struct BoundPlan {
+    std::vector<BoundPart> parts;
+    std::vector<StateSave> saves;
+  };
+  BoundPlan bind(const StepPlan& plan);
+  void compute(const BoundPlan& plan);
+  void compute_step(const StepPlan& plan);
+  void advance_pass();
+  void compute_row(const BoundPart& part, const std::vector<Hash>& hashes, int position);
   void settle(const StepPlan& plan);
   void finish(std::unique_ptr<RequestState> request);
   void check_counts() const;
@@ -88,6 +102,7 @@ class Simulator {
   std::unique_ptr<kv::KvCache> kv_;
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::vector<TokenId>> conversations_;  // what a later prompt may continue
+  BoundPlan pass_;                                   // on its way
   RequestId last_id_ = 0;
   bool draining_ = true;  // nobody comes on their own
   Totals totals_;

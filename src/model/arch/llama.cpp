@@ -70,12 +70,11 @@ class Llama final : public Decoder {
   }
 
   void make_angles(Stream& stream, const StepInput& step) override {
-    RopeAngles op{step.positions, frequencies_.view, {}, angles_.query.first_rows(step.rows), magnitude_};
-    now_ = {op.out, op.out};
+    const AttentionAngles angles = angles_of(step);
+    RopeAngles op{step.positions, frequencies_.view, {}, angles.query, magnitude_};
     if (temperature_ != 0) {
-      now_.key = angles_.key.first_rows(step.rows);
       RopeAngles keys = op;
-      keys.out = now_.key;
+      keys.out = angles.key;
       stream.submit(keys);
       op.temperature_scale = temperature_;
       op.temperature_length = static_cast<int>(scaling_.original_context);
@@ -83,9 +82,15 @@ class Llama final : public Decoder {
     stream.submit(op);
   }
 
+  // Keys have angles of their own where queries are scaled.
+  AttentionAngles angles_of(const StepInput& step) const {
+    const View query = angles_.query.first_rows(step.rows);
+    return {query, temperature_ != 0 ? angles_.key.first_rows(step.rows) : query};
+  }
+
   void run_layer(Stream& stream, const StepInput& step, int i, const View& hidden) override {
     const Layer& layer = layers_[static_cast<size_t>(i)];
-    attention_block(stream, step, shape_, layer.attention, config_.norm_epsilon, now_,
+    attention_block(stream, step, shape_, layer.attention, config_.norm_epsilon, angles_of(step),
                     kv_layout_.layers[static_cast<size_t>(i)], kv_type_, attention_, hidden);
     mlp_block(stream, layer.mlp, config_.norm_epsilon, Activation::kSilu, mlp_, hidden);
   }
@@ -97,7 +102,7 @@ class Llama final : public Decoder {
   HostVector rope_divisors_;
   std::vector<Layer> layers_;
   DeviceVector frequencies_;
-  AttentionAngles angles_, now_;  // the workspace's, and this step's rows of it
+  AttentionAngles angles_;
   MlpBuffers mlp_;
 };
 

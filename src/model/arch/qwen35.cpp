@@ -240,6 +240,7 @@ void Qwen35::run_feed_forward(Stream& stream, const FeedForward& weights, const 
 }
 
 View Qwen35::draft(Stream& stream, const StepInput& step) {
+  workspace_.use(step.lane);
   const int E = config_.embedding;
   const View joined = joined_.first_rows(step.rows), drafted = draft_hidden_.first_rows(step.rows);
   View first = joined, second = joined;

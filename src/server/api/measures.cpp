@@ -76,7 +76,8 @@ std::vector<Measure> list_measures(const engine::Stats& s, const ServerCounts& c
       s.requests_finished);
   add("tempo9_preemptions_total", "Times that a request gave way for lack of memory.", s.preemptions);
   add("tempo9_steps_total", "Steps computed.", s.steps);
-  add("tempo9_tokens_computed_total", "Rows of all steps.", s.tokens_computed);
+  add("tempo9_passes_total", "Prompts' passes computed in slices between steps.", s.passes);
+  add("tempo9_tokens_computed_total", "Rows of all steps and passes.", s.tokens_computed);
   add("tempo9_tokens_generated_total", "Tokens chosen.", s.tokens_generated);
   add("tempo9_prompt_tokens_total", "Tokens of admitted prompts.", s.prompt_tokens);
   add("tempo9_cached_tokens_total", "Tokens of those that were found in the cache.", s.cached_tokens);
