@@ -11,28 +11,25 @@ __device__ __forceinline__ uint32_t slot_of(const TensorArgs& a, uint32_t place)
   return a.lists != nullptr ? uint32_t(a.lists[a.matrices + 1 + place]) : place;
 }
 
-// A lane's rows in the panels: one of each tile of eight.
+// A lane's rows: one of each tile of eight.
 template <int tiles>
-struct Panels {
-  const uint32_t* place[tiles];
-  uint32_t stride;  // from a stage to the next
+struct Rows {
+  const uint4* place[tiles];
 
-  __device__ __forceinline__ Panels(const TensorArgs& a, uint32_t first, uint32_t count, uint32_t lane)
-      : stride(a.tiles * 256) {
+  __device__ __forceinline__ Rows(const TensorArgs& a, uint32_t first, uint32_t count, uint32_t lane) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i) {
       const uint32_t r = 8 * i + lane / 4;
       place[i] = nullptr;
       if (r >= count) continue;
-      const uint32_t row = slot_of(a, first + r) / a.slots_per_input;
-      place[i] = a.panels + row / 8 * 256 + row % 8 * 4 + lane % 4;
+      const size_t row = slot_of(a, first + r) / a.slots_per_input;
+      place[i] = reinterpret_cast<const uint4*>(a.rows_or_panels) + row * a.stages * 8 + lane % 4 * 2;
     }
   }
   // Of two steps. Zeros for a row that is not there.
   __device__ __forceinline__ uint4 load(int tile, uint32_t stage, int half) const {
     if (place[tile] == nullptr) return make_uint4(0, 0, 0, 0);
-    const uint32_t* from = place[tile] + size_t(stage) * stride + 128 * half;
-    return make_uint4(__ldg(from), __ldg(from + 32), __ldg(from + 64), __ldg(from + 96));
+    return __ldg(place[tile] + stage * 8 + half);
   }
 };
 
@@ -86,27 +83,41 @@ __device__ __forceinline__ BlockWork work_of_block(const TensorArgs& a, uint32_t
   return {matrix, first, first == y ? uint32_t(a.lists[matrix + 1]) : first};
 }
 
+// Stages asked for before they are used: more than memory needs to answer, as registers allow. Rows are asked
+// for of fewer.
+template <int tiles>
+constexpr int kAhead = tiles == 1 ? 8 : tiles == 2 ? 4 : 2;
+template <int tiles>
+constexpr int kRowsAhead = kAhead<tiles> / 2;
+
 // A warp's part of the columns of sixteen outputs. `ahead` holds the first stages, and at the end nothing.
-template <TensorLayout layout, int tiles, int count>
+template <TensorLayout layout, int tiles>
 __device__ __forceinline__ void multiply_stages(const uint8_t* stages, uint32_t begin, uint32_t end,
-                                                const Panels<tiles>& panels, Stage<layout> (&ahead)[count],
+                                                const Rows<tiles>& rows, Stage<layout> (&ahead)[kAhead<tiles>],
                                                 float (&sums)[tiles][4]) {
+  constexpr int count = kAhead<tiles>, together = kRowsAhead<tiles>;
   const uint32_t lane = threadIdx.x % 32;
-  for (uint32_t stage = begin; stage < end; stage += count) {
-    uint4 x[count][2][tiles];
+  for (uint32_t from = begin; from < end; from += count) {
 #pragma unroll
-    for (int i = 0; i < count; ++i)
+    for (int b = 0; b < count; b += together) {
+      if (from + b >= end) break;
+      uint4 x[together][2][tiles];
 #pragma unroll
-      for (int t = 0; t < tiles; ++t)
+      for (int i = 0; i < together; ++i)
 #pragma unroll
-        for (int half = 0; half < 2; ++half) x[i][half][t] = panels.load(t, min(stage + i, end - 1), half);
+        for (int t = 0; t < tiles; ++t)
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
-      if (stage + i >= end) break;
-      multiply_half<0>(ahead[i], x[i][0], sums);
-      multiply_half<1>(ahead[i], x[i][1], sums);
-      if (stage + i + count < end)
-        ahead[i].load(stages + size_t(stage + i + count) * stage_bytes(layout), lane);
+          for (int half = 0; half < 2; ++half)
+            x[i][half][t] = rows.load(t, min(from + b + i, end - 1), half);
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        const uint32_t stage = from + b + i;
+        if (stage >= end) break;
+        multiply_half<0>(ahead[b + i], x[i][0], sums);
+        multiply_half<1>(ahead[b + i], x[i][1], sums);
+        if (stage + count < end)
+          ahead[b + i].load(stages + size_t(stage + count) * stage_bytes(layout), lane);
+      }
     }
   }
 }
@@ -121,7 +132,7 @@ __device__ __forceinline__ void load_first(const uint8_t* stages, uint32_t begin
 
 // grid: x = sixteen outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
+__global__ void __launch_bounds__(kTensorThreads, 2)
     linear_few(const __grid_constant__ TensorArgs a) {
   __shared__ float parts[kParts][kStageRows][8 * tiles + 1];
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
@@ -130,7 +141,7 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
   const uint32_t group = blockIdx.x - o.first_block;
   const uint8_t* stages = o.weight + size_t(group) * a.stages * stage_bytes(layout);
   start_next_kernel();
-  Stage<layout> ahead[tiles > 2 ? 2 : 4];
+  Stage<layout> ahead[kAhead<tiles>];
   // Weights do not depend on what came before; which of a stack are used does.
   if (!of_stack(a)) load_first(stages, begin, end, ahead);
   wait_for_earlier_kernels();
@@ -138,10 +149,10 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
   stages += work.matrix * o.matrix_bytes;
   for (; work.first < work.last; work.first += 8 * tiles) {
     const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, work.first, count, lane);
+    const Rows<tiles> rows(a, work.first, count, lane);
     float sums[tiles][4] = {};
     if (of_stack(a)) load_first(stages, begin, end, ahead);
-    multiply_stages(stages, begin, end, panels, ahead, sums);
+    multiply_stages(stages, begin, end, rows, ahead, sums);
 #pragma unroll
     for (int t = 0; t < tiles; ++t)
 #pragma unroll
@@ -161,7 +172,7 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
 // Thirty-two outputs of a warp through one part.
 template <TensorLayout layout, int tiles>
 __device__ __forceinline__ void multiply_part(const uint8_t* stages, const uint8_t* next_stages,
-                                              const Panels<tiles>& panels, uint32_t begin, uint32_t end,
+                                              const Rows<tiles>& rows, uint32_t begin, uint32_t end,
                                               uint32_t lane, float (&sums)[2][tiles][4]) {
   for (uint32_t stage = begin; stage < end; ++stage) {
     Stage<layout> w[2];
@@ -169,11 +180,11 @@ __device__ __forceinline__ void multiply_part(const uint8_t* stages, const uint8
     w[1].load(next_stages + size_t(stage) * stage_bytes(layout), lane);
     uint4 x[tiles];
 #pragma unroll
-    for (int t = 0; t < tiles; ++t) x[t] = panels.load(t, stage, 0);
+    for (int t = 0; t < tiles; ++t) x[t] = rows.load(t, stage, 0);
     multiply_half<0>(w[0], x, sums[0]);
     multiply_half<0>(w[1], x, sums[1]);
 #pragma unroll
-    for (int t = 0; t < tiles; ++t) x[t] = panels.load(t, stage, 1);
+    for (int t = 0; t < tiles; ++t) x[t] = rows.load(t, stage, 1);
     multiply_half<1>(w[0], x, sums[0]);
     multiply_half<1>(w[1], x, sums[1]);
   }
@@ -195,11 +206,11 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
   const uint8_t* next_stages = group + 1 < groups ? stages + group_bytes : stages;
   for (; work.first < work.last; work.first += 8 * tiles) {
     const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, work.first, count, lane);
+    const Rows<tiles> rows(a, work.first, count, lane);
     float totals[2][tiles][4] = {};
     for (int part = 0; part < kParts; ++part) {
       float sums[2][tiles][4] = {};
-      multiply_part<layout>(stages, next_stages, panels, part_begin(part, a.stages),
+      multiply_part<layout>(stages, next_stages, rows, part_begin(part, a.stages),
                             part_begin(part + 1, a.stages), lane, sums);
 #pragma unroll
       for (int n = 0; n < 2; ++n)

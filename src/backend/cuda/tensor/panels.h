@@ -55,9 +55,11 @@ __device__ __forceinline__ void join(PanelScratch& s, float& squares, float& lar
 
 __device__ __forceinline__ void put_pair(const PanelArgs& a, uint32_t row, uint32_t pair, float2 v,
                                          float factor, float scale) {
-  const uint32_t k = 2 * pair;
-  const uint32_t place = (k / 64 * a.tiles + row / 8) * 256 + k % 64 / 8 * 32 + row % 8 * 4 + k % 8 / 2;
-  a.panels[place] = to_half2(v.x * factor * scale, v.y * factor * scale);
+  const uint32_t within = pair % 32, lane = within / 8, half_step = within % 8;
+  const size_t place = a.panels != 0
+                           ? (size_t(pair / 32) * a.tiles + row / 8) * 256 + half_step * 32 + row % 8 * 4 + lane
+                           : size_t(row) * (a.columns / 2) + pair;
+  a.out[place] = to_half2(v.x * factor * scale, v.y * factor * scale);
 }
 
 // grid: x = row
