@@ -120,7 +120,8 @@ void Bench::linear(const quant::FormatInfo& format, int outputs, int columns) {
   const std::vector<uint8_t> bytes = encode_rows(format, outputs, columns);
   std::vector<std::unique_ptr<Weight>> weights;
   do {
-    weights.push_back(value_or_exit(device_->load_weight({format.format, outputs, columns, 1, bytes, false})));
+    weights.push_back(
+        value_or_exit(device_->load_weight({format.format, outputs, columns, 1, bytes, false})));
   } while (weights.size() * weights[0]->resident_bytes() < kRotation);
   const size_t weight_bytes = weights[0]->resident_bytes();
   const View x = normal(512, columns), out = make(512, outputs);
@@ -129,7 +130,8 @@ void Bench::linear(const quant::FormatInfo& format, int outputs, int columns) {
     const double products = static_cast<double>(outputs) * columns * rows;
     if (products > 60e9) continue;
     size_t batch = std::max<size_t>(1, static_cast<size_t>(batch_products() / products));
-    if (batch > weights.size()) batch -= batch % weights.size();  // a batch comes again: a GPU keeps its launches
+    if (batch > weights.size())
+      batch -= batch % weights.size();  // a batch comes again: a GPU keeps its launches
     Linear op;
     op.input.x = x.first_rows(rows);
     op.count = 1;

@@ -76,7 +76,8 @@ Status ModelRunner::prepare_inputs() {
   TRY_ASSIGN(inputs_, device_->allocate(values * sizeof(int32_t) + lines));
   page_tables_.resize(groups_.size());
   step_.page_tables.resize(groups_.size());
-  logits_.resize(static_cast<size_t>(options_.max_logit_rows) * static_cast<size_t>(vocabulary_size()));
+  TRY_ASSIGN(logits_, device_->allocate_host(static_cast<size_t>(options_.max_logit_rows) *
+                                             static_cast<size_t>(vocabulary_size()) * sizeof(float)));
   return {};
 }
 
@@ -94,11 +95,19 @@ void ModelRunner::release_slab(int group, int slab) {
   g.slabs[static_cast<size_t>(slab)].reset();
 }
 
-View ModelRunner::input_view(size_t& offset, int count) const {
-  const View view{inputs_.get(), offset, count, 1, 1};
-  offset += (static_cast<size_t>(count) * sizeof(int32_t) + 63) / 64 * 64;
-  CHECK(offset <= inputs_->bytes() + 63);
+// To the arrays that upload_inputs() copies, on a border of 64 bytes.
+View ModelRunner::put(std::span<const int32_t> values) {
+  constexpr size_t kLine = 64 / sizeof(int32_t);
+  const View view{inputs_.get(), packed_.size() * sizeof(int32_t), static_cast<int>(values.size()), 1, 1};
+  packed_.insert(packed_.end(), values.begin(), values.end());
+  packed_.resize((packed_.size() + kLine - 1) / kLine * kLine);
+  CHECK(packed_.size() * sizeof(int32_t) <= inputs_->bytes());
   return view;
+}
+
+void ModelRunner::upload_inputs() {
+  const int values = static_cast<int>(packed_.size());
+  stream_->upload({inputs_.get(), 0, 1, values, values}, std::as_bytes(std::span(packed_)));
 }
 
 void ModelRunner::bind(const StepPlan& plan) {
@@ -130,13 +139,8 @@ void ModelRunner::bind(const StepPlan& plan) {
     const int row = segments_[4 * part] + save.position - plan.parts[part].first_position - 1;
     saves_.insert(saves_.end(), {row, save.slot});
   }
-  size_t offset = 0;
-  const auto put = [&](const std::vector<int32_t>& values) {
-    const View view = input_view(offset, static_cast<int>(values.size()));
-    stream_->upload(view, std::as_bytes(std::span(values)));
-    return view;
-  };
-  submit_copies(plan, put);
+  packed_.clear();
+  bind_copies(plan);
   step_.rows = plan.rows;
   step_.ids = put(ids_);
   step_.positions = put(positions_);
@@ -145,19 +149,20 @@ void ModelRunner::bind(const StepPlan& plan) {
   step_.hidden_rows = put(hidden_rows_);
   step_.saves = as_pairs(put(saves_));
   for (size_t g = 0; g < page_tables_.size(); ++g) step_.page_tables[g] = put(page_tables_[g]);
+  upload_inputs();
+  for (const backend::CopyPages& copy : page_copies_) stream_->submit(copy);
 }
 
 // The copies that the step's sequences begin with.
-template <class Put>
-void ModelRunner::submit_copies(const StepPlan& plan, const Put& put) {
+void ModelRunner::bind_copies(const StepPlan& plan) {
+  page_copies_.clear();
   for (size_t g = 0; g < groups_.size(); ++g) {
     copies_.clear();
     for (const kv::PageCopy& copy : plan.copies)
       if (copy.group == static_cast<int>(g)) copies_.insert(copies_.end(), {copy.from, copy.to});
     if (copies_.empty()) continue;
     const model::StepInput::Pages& pages = step_.pages[g];
-    stream_->submit(
-        backend::CopyPages{pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(copies_))});
+    page_copies_.push_back({pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(copies_))});
   }
 }
 
@@ -165,26 +170,27 @@ void ModelRunner::submit(const StepPlan& plan) {
   CHECK(plan.rows > 0 && plan.rows <= options_.max_rows && plan.logit_rows <= options_.max_logit_rows);
   CHECK(static_cast<int>(plan.parts.size()) <= options_.max_sequences);
   bind(plan);
-  fetch(model_->forward(*stream_, step_), logits_);
+  fetch(model_->forward(*stream_, step_), logits_->bytes());
 }
 
 Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
   if (!model_->has_draft_head()) return fail(ErrorCode::kUnsupported, "this model has no draft head (MTP)");
   CHECK(static_cast<int>(next.size()) == step_.rows);
   stream_->upload(step_.ids, std::as_bytes(next));
-  fetch(model_->draft(*stream_, step_), logits_);
+  fetch(model_->draft(*stream_, step_), logits_->bytes());
   return wait();
 }
 
 Result<std::span<float>> ModelRunner::hidden() {
   const View rows = model_->hidden(*stream_, step_);
   hidden_.resize(static_cast<size_t>(rows.rows) * static_cast<size_t>(hidden_size()));
-  fetch(rows, hidden_);
+  fetch(rows, std::as_writable_bytes(std::span(hidden_)));
   return wait();
 }
 
-void ModelRunner::fetch(const View& rows, std::vector<float>& host) {
-  fetched_ = {host.data(), static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
+void ModelRunner::fetch(const View& rows, std::span<std::byte> host) {
+  fetched_ = {reinterpret_cast<float*>(host.data()),
+              static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
   if (!fetched_.empty()) stream_->download(std::as_writable_bytes(fetched_), rows);
 }
 

@@ -59,8 +59,8 @@ class ModelRunner final : private kv::SlabSource {
   size_t weight_bytes() const { return model_->weight_bytes(); }
   // Everything a step needs besides weights and pages.
   size_t workspace_bytes() const {
-    return model_->workspace_bytes() + device_->scratch_bytes() + inputs_->bytes() +
-           (logits_.size() + hidden_.size()) * sizeof(float);
+    return model_->workspace_bytes() + device_->scratch_bytes() + inputs_->bytes() + logits_->bytes().size() +
+           hidden_.size() * sizeof(float);
   }
   std::vector<std::string> remarks() const { return model_->remarks(); }
 
@@ -72,10 +72,10 @@ class ModelRunner final : private kv::SlabSource {
   Status prepare_kv();
   Status prepare_inputs();
   void bind(const StepPlan& plan);
-  template <class Put>
-  void submit_copies(const StepPlan& plan, const Put& put);
-  void fetch(const backend::View& rows, std::vector<float>& host);
-  backend::View input_view(size_t& offset, int count) const;
+  void bind_copies(const StepPlan& plan);
+  void upload_inputs();
+  backend::View put(std::span<const int32_t> values);
+  void fetch(const backend::View& rows, std::span<std::byte> host);
 
   struct GroupSlabs {
     std::unique_ptr<backend::SlabTable> table;
@@ -90,12 +90,14 @@ class ModelRunner final : private kv::SlabSource {
   std::vector<GroupSlabs> groups_;
   std::unique_ptr<kv::KvCache> kv_;
   int max_context_ = 0;
-  // The step's int32 arrays, made on the host and copied to the device.
+  // The step's int32 arrays, made on the host and copied to the device together.
   std::unique_ptr<backend::Buffer> inputs_;
   model::StepInput step_;
-  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, hidden_rows_, saves_, copies_;
+  std::vector<int32_t> ids_, positions_, segments_, logit_rows_, hidden_rows_, saves_, copies_, packed_;
+  std::vector<backend::CopyPages> page_copies_;
   std::vector<std::vector<int32_t>> page_tables_;
-  std::vector<float> logits_, hidden_;
+  std::unique_ptr<backend::HostMemory> logits_;
+  std::vector<float> hidden_;
   std::span<float> fetched_;  // of these: what the work in flight gives
 };
 

@@ -4,9 +4,9 @@
 
 namespace tempo9::backend::cuda {
 
-// Makes rows into f16, for kernels of few rows as rows (`panels` 0), for warp groups as panels: [columns / 64]
-// [tile of 8 rows][step][half][row % 8][lane % 4] pairs, which are the columns that layout.h names, of each
-// lane in a step those of element 0 and 1 in the first half. Each row is multiplied by a power of two;
+// Makes rows into f16, for kernels of few rows as rows (`panels` 0), for warp groups as panels: [columns /
+// 64] [tile of 8 rows][step][half][row % 8][lane % 4] pairs, which are the columns that layout.h names, of
+// each lane in a step those of element 0 and 1 in the first half. Each row is multiplied by a power of two;
 // row_factors has its inverse.
 struct PanelArgs {
   const float* x;
@@ -33,9 +33,10 @@ struct TensorOutput {
 // Of stacks, `indices` are the matrices that each slot (row * chosen + rank) asks for. A block's y is a
 // matrix, if there are `lists` (of expert_lists) and no indices; a place in the lists, whose first slot of
 // each matrix has the work for all, if there are both; a slot of the only row, if there are indices alone.
+constexpr int kMostOutputs = 4;
 struct TensorArgs {
-  TensorOutput output[4];  // ascending by first_block
-  const uint32_t* rows_or_panels;  // as the kernel reads them
+  TensorOutput output[kMostOutputs];  // ascending by first_block
+  const uint32_t* rows_or_panels;     // as the kernel reads them
   const float* row_factors;
   const int* lists;
   const int* indices;
@@ -61,7 +62,8 @@ enum LinearKernel : uint32_t {
 constexpr uint32_t kTensorThreads = 256, kPanelThreads = 512, kAttentionThreads = 128;
 // Rows and outputs of a block of the kernel for many rows of any chip.
 constexpr uint32_t kManyRows = 64, kManyOutputs = 256;
-// Outputs of a block of the kernels for warp groups, and the memory they need for so many tiles of eight rows.
+// Outputs of a block of the kernels for warp groups, and the memory they need for so many tiles of eight
+// rows.
 constexpr uint32_t kWideThreads = 256, kWideOutputs = 128, kWidePlaces = 8, kWideTiles = 16;
 constexpr uint32_t kWideShared = kWidePlaces * (kWideTiles * 1024 + 16);
 constexpr uint32_t kSomeThreads = 512, kSomeOutputs = 64, kSomePlaces = 4;

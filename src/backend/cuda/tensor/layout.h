@@ -6,7 +6,8 @@
 // rows g and g + 8 the columns 16 t .. 16 t + 15, four for each multiply. Element (i, e) of step s is row
 // g + 8 (i % 2), column 16 t + 4 s + 2 (i / 2) + e. So a lane needs one scale of a row, and finds its inputs
 // side by side.
-//   kNibble32  [lane][step] u32, element (i, e) at bits 16 e + 4 i; then, of each g and each 32 columns, scale
+//   kNibble32  [lane][step] u32, element (i, e) at bits 16 e + 4 i; then, of each g and each 32 columns,
+//   scale
 //              and minimum of row g, scale and minimum of row g + 8
 //   kFive32    as kNibble32; before the scales [lane] u32 with bit 4 of element (i, e) of step s at
 //              16 e + 4 s + i
@@ -14,12 +15,13 @@
 //              [lane] the scales of its columns of row g, and of row g + 8; levels plus 32
 //   kByte32    [step / 2][lane][step % 2] of 8 bytes 2 i + e, levels plus 128; then, of each g and each 32
 //              columns, the scale of row g and that of row g + 8
-//   kThree16   [lane] four u32: bits 0 and 1 as the upper bits of kSix16, bit 2 as that of kFive32, the scales
+//   kThree16   [lane] four u32: bits 0 and 1 as the upper bits of kSix16, bit 2 as that of kFive32, the
+//   scales
 //              as kSix16; levels plus 4
 //   kE2m1      levels as kNibble32, E2M1 codes; scales as kByte32
 // A level in the lower bits of an f16 is that level times 2^-24 (a subnormal), so that decoding is one fused
-// multiply-add; scales carry the inverse power (scale_shift). Scales and minima are also multiplied by a power
-// of two of the whole weight, so that f16 holds them well.
+// multiply-add; scales carry the inverse power (scale_shift). Scales and minima are also multiplied by a
+// power of two of the whole weight, so that f16 holds them well.
 //
 // Contract. weight = f16(level * scale + minimum), rounded once. Inputs are f16 of the row times a power of
 // two (of the row alone). Columns are cut into kParts parts at stage boundaries that depend on their number

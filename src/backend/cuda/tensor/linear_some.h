@@ -29,16 +29,16 @@ template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_constant__ TensorArgs a) {
   extern __shared__ __align__(1024) uint4 memory[];
   using Ring = RowRing<tiles, kSomePlaces, 4>;
-  const uint32_t lane = threadIdx.x % 32, team = threadIdx.x / 128;
+  const uint32_t team = threadIdx.x / 128;
   Ring& ring = reinterpret_cast<Ring*>(memory)[team];
   const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t first_output = (blockIdx.x - o.first_block) * kSomeOutputs;
   // Warps past the last outputs go along: a warp group multiplies together.
   const uint32_t last_group = (o.outputs + kStageRows - 1) / kStageRows - 1;
   const uint32_t group = min(first_output / kStageRows + threadIdx.x / 32 % 4, last_group);
-  const uint8_t* stages = o.weight + size_t(group) * a.stages * stage_bytes(layout);
   const uint32_t begin = part_begin(2 * team, a.stages), middle = part_begin(2 * team + 1, a.stages),
                  end = part_begin(2 * team + 2, a.stages);
+  StagePlace at(o.weight + (size_t(group) * a.stages + begin) * stage_bytes(layout), threadIdx.x % 32);
   const uint32_t first_tile = blockIdx.y * tiles, bytes = min(a.tiles - first_tile, uint32_t(tiles)) * 1024;
   const auto fetch = [&](uint32_t stage) {
     if (threadIdx.x % 128 == 0 && stage < end)
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
   if (threadIdx.x % 128 == 0) ring.start();
   __syncthreads();
   Stage<layout> w[kSomeAhead];
-  load_first(stages, begin, end, w);
+  load_first(at, end - begin, w);
   wait_for_earlier_kernels();
   for (uint32_t i = 0; i + 1 < kSomePlaces; ++i) fetch(begin + i);
   float first[tiles][4] = {}, sums[tiles][4] = {};
@@ -59,8 +59,7 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
       if (stage >= end) break;
       uint32_t decoded[4][4];
       decode_stage(w[i], decoded);
-      if (stage + kSomeAhead < end)
-        w[i].load(stages + size_t(stage + kSomeAhead) * stage_bytes(layout), lane);
+      if (stage + kSomeAhead < end) w[i].load(at, i + kSomeAhead);
       ring.wait(stage - begin);
       begin_stage(decoded, ring.descriptor(stage - begin), stage != begin && stage != middle ? 1 : 0, sums);
       finish_stage(sums);
@@ -72,6 +71,7 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
 #pragma unroll
         for (int e = 0; e < 4; ++e) first[t][e] = sums[t][e], sums[t][e] = 0.0f;
     }
+    at.move(kSomeAhead * stage_bytes(layout));
   }
   __syncthreads();  // the rings are used no more
   constexpr uint32_t part_size = 8 * tiles * kSomePitch;

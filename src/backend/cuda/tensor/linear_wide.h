@@ -44,12 +44,11 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
   constexpr int tiles = kWideTiles;
   extern __shared__ __align__(1024) uint4 memory[];
   auto& ring = *reinterpret_cast<RowRing<tiles, kWidePlaces, kWideThreads / 32>*>(memory);
-  const uint32_t lane = threadIdx.x % 32;
   const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t group = (blockIdx.x - o.first_block) * (kWideThreads / 32) + threadIdx.x / 32;
   // Warps past the last outputs go along: a warp group multiplies together.
   const uint32_t last_group = (o.outputs + kStageRows - 1) / kStageRows - 1;
-  const uint8_t* stages = o.weight + size_t(min(group, last_group)) * a.stages * stage_bytes(layout);
+  StagePlace at(o.weight + size_t(min(group, last_group)) * a.stages * stage_bytes(layout), threadIdx.x % 32);
   const uint32_t first_tile = blockIdx.y * tiles, bytes = min(a.tiles - first_tile, uint32_t(tiles)) * 1024;
   const auto fetch = [&](uint32_t stage) {
     if (threadIdx.x == 0 && stage < a.stages)
@@ -59,13 +58,13 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
   if (threadIdx.x == 0) ring.start();
   __syncthreads();
   Stage<layout> w[kWideAhead];
-  load_first(stages, 0, a.stages, w);
+  load_first(at, a.stages, w);
   wait_for_earlier_kernels();
   for (uint32_t stage = 0; stage < kWideRowsAhead; ++stage) fetch(stage);
   float totals[tiles][4] = {}, sums[tiles][4];
   uint32_t decoded[2][4][4];
   decode_stage(w[0], decoded[0]);
-  if (kWideAhead < a.stages) w[0].load(stages + size_t(kWideAhead) * stage_bytes(layout), lane);
+  if (kWideAhead < a.stages) w[0].load(at, kWideAhead);
   Part part(a.stages);
   for (uint32_t from = 0; from < a.stages; from += kWideAhead) {
 #pragma unroll
@@ -76,8 +75,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
       begin_stage(decoded[i % 2], ring.descriptor(stage), stage > part.begin ? 1 : 0, sums);
       Stage<layout>& next = w[(i + 1) % kWideAhead];
       if (stage + 1 < a.stages) decode_stage(next, decoded[(i + 1) % 2]);
-      if (stage + 1 + kWideAhead < a.stages)
-        next.load(stages + size_t(stage + 1 + kWideAhead) * stage_bytes(layout), lane);
+      if (stage + 1 + kWideAhead < a.stages) next.load(at, i + 1 + kWideAhead);
       fetch(stage + kWideRowsAhead);
       finish_stage(sums);
       ring.free(stage);
@@ -88,6 +86,7 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
 #pragma unroll
         for (int e = 0; e < 4; ++e) totals[t][e] += sums[t][e];
     }
+    at.move(kWideAhead * stage_bytes(layout));
   }
   if (group <= last_group) write_tiles(a, o, group * kStageRows, first_tile * 8, totals);
 }

@@ -21,6 +21,8 @@ constexpr uint32_t kFewRows = 8, kMostFewRows = 32;
 // groups.
 constexpr uint32_t kLeastManyBlocks = 64, kLeastWideBlocks = 96;
 
+constexpr uint32_t kFewBlocks[] = {3 * 132, 2 * 132, 2 * 132};  // of the kernels for few rows
+
 uint32_t number(int value) {
   return static_cast<uint32_t>(value);
 }
@@ -54,6 +56,12 @@ Divided<Operation> divide(const Operation& op) {
     part.outputs[static_cast<size_t>(part.count++)] = output;
   }
   return divided;
+}
+
+// Rows are read in pairs of columns.
+bool has_pairs(const LinearInput& input) {
+  const auto whole = [](const View& view) { return view.stride % 2 == 0 || view.rows <= 1; };
+  return whole(input.x) && whole(input.gate);
 }
 
 // The input as f16, in scratch memory, with `more` bytes behind it.
@@ -140,8 +148,8 @@ uint32_t row_blocks(uint32_t rows, uint32_t tiles) {
 
 // With kernels that read rows. `rows`: that a matrix is multiplied with, on average if it is one of a stack;
 // `spans`: blocks that stacks need for them, else 0.
-void add_by_rows(const void* const* kernels, TensorArgs args, uint32_t rows, uint32_t spans,
-                 LaunchQueue& queue) {
+void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, LaunchQueue& queue) {
+  const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t many_x = number_blocks(args, kManyOutputs),
                  many_y = spans > 0 ? spans : blocks(rows, kManyRows);
   if (rows > kMostFewRows && many_x * many_y >= kLeastManyBlocks) {
@@ -149,18 +157,26 @@ void add_by_rows(const void* const* kernels, TensorArgs args, uint32_t rows, uin
     return;
   }
   const uint32_t kind = rows <= 8 ? kFewOne : rows <= 16 ? kFewTwo : kFewFour;
-  const uint32_t few_x = number_blocks(args, kStageRows);
-  queue.add(kernels[kind], kTensorThreads, {few_x, spans > 0 ? spans : row_blocks(rows, 1u << kind)}, args);
+  const uint32_t few_y = spans > 0 ? spans : row_blocks(rows, 1u << kind);
+  const uint32_t units = number_blocks(args, kStageRows);
+  // As many blocks as a large chip holds, so that each reads its next outputs before it has done with those;
+  // of stacks more, for some matrices have more rows than others.
+  const uint32_t enough = std::max(kFewBlocks[kind] / few_y, spans > 0 ? 16u : 1u);
+  const uint32_t few_x = std::min(units, enough);
+  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args);
 }
 
 // With kernels that read panels.
-void add_by_panels(const void* const* kernels, TensorArgs args, uint32_t rows, LaunchQueue& queue) {
+void add_by_panels(TensorLayout layout, TensorArgs args, uint32_t rows, LaunchQueue& queue) {
+  const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t wide_x = number_blocks(args, kWideOutputs), wide_y = row_blocks(rows, kWideTiles);
   if (rows > 64 && wide_x * wide_y >= kLeastWideBlocks) {
     queue.add(kernels[kWide], kWideThreads, {wide_x, wide_y}, args, kWideShared);
     return;
   }
-  const uint32_t kind = rows <= 16 ? kSomeTwo : rows <= 32 ? kSomeFour : kSomeEight,
+  const uint32_t kind = rows <= 16   ? kSomeTwo
+                        : rows <= 32 ? kSomeFour
+                                     : kSomeEight,
                  tiles = 2u << (kind - kSomeTwo), some_x = number_blocks(args, kSomeOutputs);
   queue.add(kernels[kind], kSomeThreads, {some_x, row_blocks(rows, tiles)}, args, some_shared(tiles));
 }
@@ -169,38 +185,39 @@ void add_by_panels(const void* const* kernels, TensorArgs args, uint32_t rows, L
 template <class Operation, class Add>
 void add_outputs(const Operation& op, const TensorArgs& common, const gpu::Launcher& launcher,
                  const Add& add) {
-  for (const TensorLayout layout :
-       {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16, TensorLayout::kByte32,
-        TensorLayout::kThree16, TensorLayout::kE2m1}) {
+  for (const TensorLayout layout : {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16,
+                                    TensorLayout::kByte32, TensorLayout::kThree16, TensorLayout::kE2m1}) {
     TensorArgs args = common;
     for (int o = 0; o < op.count; ++o) {
       const LinearOutput& output = op.outputs[static_cast<size_t>(o)];
       if (layout_of(output) == layout) args.output[args.count++] = tensor_output(output, launcher);
     }
-    if (args.count > 0) add(kLinearKernels[static_cast<size_t>(layout)], args);
+    if (args.count > 0) add(layout, args);
   }
 }
 
 }  // namespace
 
 Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
+  if (!has_pairs(op.input)) return op;
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.input.x.rows);
   if (tensor.count == 0 || rows == 0) return rest;
   const Prepared prepared(op.input, rows > kFewRows && queue.warp_groups(), 0, launcher);
   if (prepared.scratch == nullptr) return rest;
   prepare(op.input, prepared, launcher, queue);
-  const auto add = [&](const void* const* kernels, const TensorArgs& args) {
+  const auto add = [&](TensorLayout layout, const TensorArgs& args) {
     if (prepared.panels)
-      add_by_panels(kernels, args, rows, queue);
+      add_by_panels(layout, args, rows, queue);
     else
-      add_by_rows(kernels, args, rows, 0, queue);
+      add_by_rows(layout, args, rows, 0, queue);
   };
   add_outputs(tensor, tensor_args(*tensor.outputs[0].weight, rows, prepared), launcher, add);
   return rest;
 }
 
 ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
+  if (!has_pairs(op.input)) return op;
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.indices.rows), chosen = number(op.indices.columns), slots = rows * chosen;
   if (tensor.count == 0 || rows == 0) return rest;
@@ -218,8 +235,8 @@ ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher
     gpu::launch_expert_lists(tensor, lists, launcher);
     args.lists = reinterpret_cast<const int*>(lists);
   }
-  add_outputs(tensor, args, launcher, [&](const void* const* kernels, const TensorArgs& of_layout) {
-    add_by_rows(kernels, of_layout, blocks(slots, args.matrices), std::min(slots, args.matrices), queue);
+  add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
+    add_by_rows(layout, of_layout, blocks(slots, args.matrices), std::min(slots, args.matrices), queue);
   });
   return rest;
 }

@@ -254,8 +254,8 @@ TensorMatrix repack_blocks(const WeightSource& source) {
     raise(largest_minimum, largest.minimum);
   });
   TensorMatrix matrix{layout, 0, {}};
-  matrix.exponent = exponent_of(
-      {quant::float_from_bits(largest_scale), quant::float_from_bits(largest_minimum)}, layout);
+  matrix.exponent =
+      exponent_of({quant::float_from_bits(largest_scale), quant::float_from_bits(largest_minimum)}, layout);
   const float factor = std::ldexp(1.0f, matrix.exponent);
 
   const auto groups = static_cast<size_t>(row_groups(source.rows)),

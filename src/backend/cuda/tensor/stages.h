@@ -26,6 +26,23 @@ __device__ __forceinline__ uint32_t nibbles(uint32_t word) {
   return (i < 2 ? word : word >> 8) & (i % 2 == 0 ? 0x000f000fu : 0x00f000f0u);
 }
 
+// A lane's places in a stage, from which it moves on over the stages of sixteen rows.
+struct StagePlace {
+  const uint8_t *sixteen, *eight, *four, *pair,
+      *pair_four;  // bytes of each lane; eight, or four, of each two lanes
+
+  __device__ __forceinline__ StagePlace(const uint8_t* stage, uint32_t lane)
+      : sixteen(stage + 16 * lane),
+        eight(stage + 8 * lane),
+        four(stage + 4 * lane),
+        pair(stage + lane / 2 * 8),
+        pair_four(stage + lane / 2 * 4) {}
+  __device__ __forceinline__ void move(int64_t bytes) {
+    sixteen += bytes, eight += bytes, four += bytes, pair += bytes, pair_four += bytes;
+  }
+};
+
+// load() takes the stage that is n after `at`.
 template <TensorLayout layout>
 struct Stage;
 
@@ -33,9 +50,10 @@ template <>
 struct Stage<TensorLayout::kNibble32> {
   uint4 levels;
   uint2 scales;  // and minima
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    scales = load_weight8(stage + 512 + 8 * (lane / 2));
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kNibble32);
+    levels = load_weight16(at.sixteen + first);
+    scales = load_weight8(at.pair + first + 512);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
@@ -54,10 +72,11 @@ struct Stage<TensorLayout::kFive32> {
   uint4 levels;
   uint2 scales;  // and minima
   uint32_t fifth;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    fifth = load_weight4(stage + 512 + 4 * lane);
-    scales = load_weight8(stage + 640 + 8 * (lane / 2));
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kFive32);
+    levels = load_weight16(at.sixteen + first);
+    fifth = load_weight4(at.four + first + 512);
+    scales = load_weight8(at.pair + first + 640);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -80,10 +99,11 @@ struct Stage<TensorLayout::kSix16> {
   uint4 levels;
   uint2 upper;
   uint32_t scales;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    upper = load_weight8(stage + 512 + 8 * lane);
-    scales = load_weight4(stage + 768 + 4 * lane);
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kSix16);
+    levels = load_weight16(at.sixteen + first);
+    upper = load_weight8(at.eight + first + 512);
+    scales = load_weight4(at.four + first + 768);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -107,10 +127,11 @@ template <>
 struct Stage<TensorLayout::kByte32> {
   uint4 levels[2];
   uint32_t scales;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels[0] = load_weight16(stage + 16 * lane);
-    levels[1] = load_weight16(stage + 512 + 16 * lane);
-    scales = load_weight4(stage + 1024 + 4 * (lane / 2));
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kByte32);
+    levels[0] = load_weight16(at.sixteen + first);
+    levels[1] = load_weight16(at.sixteen + first + 512);
+    scales = load_weight4(at.pair_four + first + 1024);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
@@ -128,8 +149,9 @@ struct Stage<TensorLayout::kByte32> {
 template <>
 struct Stage<TensorLayout::kThree16> {
   uint4 bits;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    bits = load_weight16(stage + 16 * lane);
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kThree16);
+    bits = load_weight16(at.sixteen + first);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -155,9 +177,10 @@ template <>
 struct Stage<TensorLayout::kE2m1> {
   uint4 codes;
   uint32_t scales;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    codes = load_weight16(stage + 16 * lane);
-    scales = load_weight4(stage + 512 + 4 * (lane / 2));
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kE2m1);
+    codes = load_weight16(at.sixteen + first);
+    scales = load_weight4(at.pair_four + first + 512);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
