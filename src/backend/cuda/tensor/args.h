@@ -45,6 +45,13 @@ struct TensorArgs {
   uint32_t slots_per_input, chosen, index_stride;
 };
 
+// Without bytes between or behind its members: the compiler's __builtin_clear_padding, which launches are
+// made comparable with, clears others than those of a structure that has an array of structures (seen with
+// gcc 12, 13).
+static_assert(sizeof(TensorArgs) ==
+              kMostOutputs * sizeof(TensorOutput) + 5 * sizeof(void*) + 8 * sizeof(uint32_t));
+static_assert(sizeof(TensorOutput) == 4 * sizeof(uint64_t) + 6 * sizeof(uint32_t));
+
 // The kernels of each layout: for few rows with 1, 2 or 4 tiles of eight rows, for many rows of any chip, for
 // warp groups with 2, 4 or 8 tiles and with kWideTiles.
 enum LinearKernel : uint32_t {
