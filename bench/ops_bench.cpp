@@ -1,5 +1,6 @@
 // ops_bench: the speed of single operations on a device, beside the limits that they have.
 //   ops_bench linear    [--format Q4_1] [--threads 2] [--isa avx2]   us, GB/s of weights, GMAC/s
+//                       [--outputs 4096 --columns 4096]
 //   ops_bench attention [--type f16]    [--threads 2] [--isa avx2]   us, GB/s of pages, GMAC/s
 //   ops_bench limits                    [--threads 2] [--isa avx2]   what the machine can do: GB/s read from
 //   memory,
@@ -25,6 +26,7 @@ constexpr int kPageTokens = 64;
 
 struct Options {
   std::string device = "cpu", format, type = "f16";
+  int outputs = 0, columns = 0;
   DeviceOptions device_options;
 };
 
@@ -118,27 +120,30 @@ void Bench::linear(const quant::FormatInfo& format, int outputs, int columns) {
   const std::vector<uint8_t> bytes = encode_rows(format, outputs, columns);
   std::vector<std::unique_ptr<Weight>> weights;
   do {
-    weights.push_back(value_or_exit(device_->load_weight({format.format, outputs, columns, 1, bytes})));
+    weights.push_back(
+        value_or_exit(device_->load_weight({format.format, outputs, columns, 1, bytes, false})));
   } while (weights.size() * weights[0]->resident_bytes() < kRotation);
   const size_t weight_bytes = weights[0]->resident_bytes();
   const View x = normal(512, columns), out = make(512, outputs);
   size_t next = 0;
-  for (const int rows : {1, 2, 4, 8, 32, 512}) {
+  for (const int rows : {1, 2, 4, 8, 16, 32, 64, 128, 512}) {
     const double products = static_cast<double>(outputs) * columns * rows;
     if (products > 60e9) continue;
-    const int batch = std::max(1, static_cast<int>(batch_products() / products));
+    size_t batch = std::max<size_t>(1, static_cast<size_t>(batch_products() / products));
+    if (batch > weights.size())
+      batch -= batch % weights.size();  // a batch comes again: a GPU keeps its launches
     Linear op;
     op.input.x = x.first_rows(rows);
     op.count = 1;
     op.outputs[0].out = out.first_rows(rows);
     const double seconds = best_seconds([&] {
-                             for (int i = 0; i < batch; ++i, next = (next + 1) % weights.size()) {
+                             for (size_t i = 0; i < batch; ++i, next = (next + 1) % weights.size()) {
                                op.outputs[0].weight = weights[next].get();
                                stream_->submit(op);
                              }
                              synchronize();
                            }) /
-                           batch;
+                           static_cast<double>(batch);
     fmt::print("{:<7} {:6} x {:5}  rows {:3}  {:10.1f} us  {:6.1f} GB/s  {:7.1f} GMAC/s\n", format.name,
                outputs, columns, rows, seconds * 1e6, static_cast<double>(weight_bytes) / seconds / 1e9,
                products / seconds / 1e9);
@@ -150,6 +155,10 @@ void Bench::linear() {
   for (const quant::FormatInfo& format : quant::formats()) {
     if (!options_.format.empty() && options_.format != format.name) continue;
     const bool small = format.block_columns <= 32;
+    if (options_.outputs > 0 && options_.columns > 0) {
+      linear(format, options_.outputs, options_.columns);
+      continue;
+    }
     linear(format, small ? 1536 : 3072, small ? 576 : 1024);
     if (!options_.format.empty()) linear(format, 8192, 2048);
   }
@@ -280,8 +289,10 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "device");
   app.add_option("--threads", options.device_options.threads, "threads; 0: one per core");
   app.add_option("--isa", options.device_options.isa, "CPU instruction set");
-  app.add_subcommand("linear", "matrices, for several numbers of rows")
-      ->add_option("--format", options.format, "one weight format instead of all");
+  CLI::App* linear = app.add_subcommand("linear", "matrices, for several numbers of rows");
+  linear->add_option("--format", options.format, "one weight format instead of all");
+  linear->add_option("--outputs", options.outputs, "of a matrix of another size");
+  linear->add_option("--columns", options.columns, "of a matrix of another size");
   app.add_subcommand("attention", "steps and chunks at several depths")
       ->add_option("--type", options.type, "type of keys and values: f16, bf16, q8_0, f32");
   app.add_subcommand("limits", "what the machine can do at most");

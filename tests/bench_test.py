@@ -1,6 +1,7 @@
 """The benches' arithmetic: a comparison is only worth what its parsing is."""
 
 import dataclasses
+import importlib.util
 import json
 import subprocess
 
@@ -13,6 +14,7 @@ import pytest
 import speed
 import step_profile
 import synthetic
+from conftest import ROOT
 
 
 def test_our_speed_is_read():
@@ -127,3 +129,20 @@ def test_a_profile_is_held_against_the_limits():
     assert step_profile.share_of_memory(100_000_000, limits, 800_000) == pytest.approx(0.8)
     text = step_profile.table([("a", {"linear": 90, "rope": 0.01, "between": 10}, 0.5)])
     assert "| linear | 90.0% |" in text and "rope" not in text and "| **limit reached** | 50% |" in text
+
+
+def test_figures_of_a_gpu_are_read_and_not_measured_twice(tmp_path):
+    spec = importlib.util.spec_from_file_location("gpu_run", ROOT / "bench" / "gpu" / "run.py")
+    gpu = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(gpu)
+    prompt, streams = gpu.Case(512, 1, 0), gpu.Case(0, 8, 0)
+    ours = json.dumps({"prompt_tokens_per_second": 20000.5, "generation_tokens_per_second": 300.25})
+    assert (gpu.our_speed(ours, prompt), gpu.our_speed(ours, streams)) == (20000.5, 300.25)
+    peers = 'loading\n{"pp": 512, "speed_pp": 9000.5, "speed_tg": 150.0}\n'
+    assert (gpu.peer_speed(peers, prompt), gpu.peer_speed(peers, streams)) == (9000.5, 150.0)
+    with pytest.raises(ValueError, match="one line"):
+        gpu.peer_speed("", prompt)
+    results = tmp_path / "results.csv"
+    assert gpu.measured(results) == set()
+    results.write_text(f"# gpu: x\nprogram,model,case,tokens_per_second\ntempo9,qwen3-8b Q4_K_M,{streams},1.0\n")
+    assert gpu.measured(results) == {("tempo9", "qwen3-8b Q4_K_M", str(streams))}

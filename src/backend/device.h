@@ -36,6 +36,19 @@ class Buffer {
   size_t bytes_;
 };
 
+// Memory of the host that a device reaches by itself: what is downloaded to it needs no copy in between.
+class HostMemory {
+ public:
+  explicit HostMemory(std::span<std::byte> bytes) : bytes_(bytes) {}
+  virtual ~HostMemory() = default;
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  std::span<std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
 class Weight {
  public:
   Weight(quant::Format format, int rows, int columns, int count)
@@ -85,8 +98,8 @@ class Stream {
   virtual void submit(const Op& op) = 0;
   // Appends a copy to the device; `source` is copied before the call returns.
   virtual void upload(const View& target, std::span<const std::byte> source) = 0;
-  // Appends a copy to the host; `target` holds the values after the next synchronize() (or wait()), and
-  // anything before.
+  // Appends a copy to the host, to any of its memory; `target` holds the values after the next synchronize()
+  // (or wait()), and anything before.
   virtual void download(std::span<std::byte> target, const View& source) = 0;
 
   virtual Event record() = 0;
@@ -114,6 +127,7 @@ class Device {
   virtual std::string description() const = 0;  // "cpu (avx2, 2 threads)"
 
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes) = 0;  // zeroed
+  virtual Result<std::unique_ptr<HostMemory>> allocate_host(size_t bytes) = 0;
   virtual Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) = 0;
   virtual std::unique_ptr<SlabTable> create_slab_table(int capacity) = 0;
   virtual std::unique_ptr<Stream> create_stream() = 0;

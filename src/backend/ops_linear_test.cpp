@@ -200,6 +200,30 @@ TEST_P(FormatTest, RowsAreTheSameBitsAloneAndTogether) {
   });
 }
 
+// A GPU has other kernels for other numbers of rows.
+TEST_P(FormatTest, RowsAreTheSameBitsInLargeCompany) {
+  for (const auto& [columns, outputs] : {std::pair{768, 2600}, {256, 100}}) {
+    const Case c{600, columns, outputs, Prepare::kRmsNorm, Activation::kNone, true, true};
+    std::mt19937 random(6);
+    const Data d = make_data(random, c, GetParam());
+    for_each_candidate([&](const Candidate& candidate) {
+      if (candidate.device != "cuda") return;  // on others that is a matter of minutes
+      TestDevice device = make_candidate(candidate);
+      const Values all = run(device, c, d);
+      for (const int rows : {1, 8, 9, 30, 40, 64, 65, 200, 500}) {
+        Case some = c;
+        some.rows = rows;
+        Data fewer = d;
+        fewer.x.resize(static_cast<size_t>(rows * columns));
+        fewer.before.resize(static_cast<size_t>(rows * outputs));
+        const Values result = run(device, some, fewer);
+        ASSERT_TRUE(std::equal(result.begin(), result.begin() + rows * outputs, all.begin()))
+            << rows << " rows of " << columns << " columns";
+      }
+    });
+  }
+}
+
 // Reading a row out of a device's own layout may round differently (a fused multiply-add or none), each term
 // at most twice the largest value.
 TEST_P(FormatTest, EmbedRows) {

@@ -69,7 +69,7 @@ Status ModelRunner::prepare_kv() {
 // Memory for a lane; nothing if it is there.
 Status ModelRunner::prepare_lane(int number) {
   Lane& lane = lanes_.at(static_cast<size_t>(number));
-  if (lane.inputs) return {};
+  if (lane.logits) return {};
   TRY(model_->prepare_lane(*device_, number));
   const auto rows = static_cast<size_t>(options_.max_rows),
              sequences = static_cast<size_t>(options_.max_sequences);
@@ -84,15 +84,16 @@ Status ModelRunner::prepare_lane(int number) {
   lane.step.page_tables.resize(groups_.size());
   lane.step.pages = pages_;
   lane.step.lane = number;
-  lane.logits.resize(static_cast<size_t>(options_.max_logit_rows) * static_cast<size_t>(vocabulary_size()));
+  TRY_ASSIGN(lane.logits, device_->allocate_host(static_cast<size_t>(options_.max_logit_rows) *
+                                                 static_cast<size_t>(vocabulary_size()) * sizeof(float)));
   return {};
 }
 
 size_t ModelRunner::workspace_bytes() const {
   size_t bytes = model_->workspace_bytes() + device_->scratch_bytes();
   for (const Lane& lane : lanes_)
-    if (lane.inputs)
-      bytes += lane.inputs->bytes() + (lane.logits.size() + lane.hidden.size()) * sizeof(float);
+    if (lane.logits)
+      bytes += lane.inputs->bytes() + lane.logits->bytes().size() + lane.hidden.size() * sizeof(float);
   return bytes;
 }
 
@@ -144,38 +145,45 @@ void ModelRunner::bind(Lane& lane, const StepPlan& plan) {
   upload(lane, plan, longest);
 }
 
+// To the arrays that upload() copies, on a border of 64 bytes.
+View ModelRunner::put(Lane& lane, std::span<const int32_t> values) {
+  constexpr size_t kLine = 64 / sizeof(int32_t);
+  std::vector<int32_t>& packed = lane.packed;
+  const View view{lane.inputs.get(), packed.size() * sizeof(int32_t), static_cast<int>(values.size()), 1, 1};
+  packed.insert(packed.end(), values.begin(), values.end());
+  packed.resize((packed.size() + kLine - 1) / kLine * kLine);
+  CHECK(packed.size() * sizeof(int32_t) <= lane.inputs->bytes());
+  return view;
+}
+
 void ModelRunner::upload(Lane& lane, const StepPlan& plan, int longest) {
-  size_t offset = 0;
-  const auto put = [&](const std::vector<int32_t>& values) {
-    const View view{lane.inputs.get(), offset, static_cast<int>(values.size()), 1, 1};
-    offset += (values.size() * sizeof(int32_t) + 63) / 64 * 64;
-    CHECK(offset <= lane.inputs->bytes() + 63);
-    stream_->upload(view, std::as_bytes(std::span(values)));
-    return view;
-  };
-  submit_copies(plan, put);
+  lane.packed.clear();
+  bind_copies(lane, plan);
   model::StepInput& step = lane.step;
   step.rows = plan.rows;
-  step.ids = put(lane.ids);
-  step.positions = put(lane.positions);
-  step.segments = {put(lane.segments), static_cast<int>(plan.parts.size()), plan.rows, longest};
-  step.logit_rows = put(lane.logit_rows);
-  step.hidden_rows = put(lane.hidden_rows);
-  step.saves = as_pairs(put(lane.saves));
-  for (size_t g = 0; g < lane.page_tables.size(); ++g) step.page_tables[g] = put(lane.page_tables[g]);
+  step.ids = put(lane, lane.ids);
+  step.positions = put(lane, lane.positions);
+  step.segments = {put(lane, lane.segments), static_cast<int>(plan.parts.size()), plan.rows, longest};
+  step.logit_rows = put(lane, lane.logit_rows);
+  step.hidden_rows = put(lane, lane.hidden_rows);
+  step.saves = as_pairs(put(lane, lane.saves));
+  for (size_t g = 0; g < lane.page_tables.size(); ++g) step.page_tables[g] = put(lane, lane.page_tables[g]);
+  const int values = static_cast<int>(lane.packed.size());
+  stream_->upload({lane.inputs.get(), 0, 1, values, values}, std::as_bytes(std::span(lane.packed)));
+  for (const backend::CopyPages& copy : page_copies_) stream_->submit(copy);
 }
 
 // The copies that the step's sequences begin with.
-template <class Put>
-void ModelRunner::submit_copies(const StepPlan& plan, const Put& put) {
+void ModelRunner::bind_copies(Lane& lane, const StepPlan& plan) {
+  page_copies_.clear();
   for (size_t g = 0; g < groups_.size(); ++g) {
     copies_.clear();
     for (const kv::PageCopy& copy : plan.copies)
       if (copy.group == static_cast<int>(g)) copies_.insert(copies_.end(), {copy.from, copy.to});
     if (copies_.empty()) continue;
     const model::StepInput::Pages& pages = pages_[g];
-    stream_->submit(
-        backend::CopyPages{pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(copies_))});
+    page_copies_.push_back(
+        {pages.slabs, pages.pages_per_slab, pages.page_bytes, as_pairs(put(lane, copies_))});
   }
 }
 
@@ -187,7 +195,7 @@ void ModelRunner::check(const StepPlan& plan) const {
 void ModelRunner::submit(const StepPlan& plan) {
   check(plan);
   bind(lanes_[0], plan);
-  fetch(lanes_[0], model_->forward(*stream_, lanes_[0].step), lanes_[0].logits);
+  fetch(lanes_[0], model_->forward(*stream_, lanes_[0].step), lanes_[0].logits->bytes());
 }
 
 Status ModelRunner::begin_pass(const StepPlan& plan) {
@@ -211,7 +219,7 @@ Result<bool> ModelRunner::advance_pass(Clock::time_point until) {
 }
 
 Result<std::span<float>> ModelRunner::end_pass() {
-  fetch(lanes_[1], model_->end(*stream_, lanes_[1].step), lanes_[1].logits);
+  fetch(lanes_[1], model_->end(*stream_, lanes_[1].step), lanes_[1].logits->bytes());
   return wait_for(lanes_[1]);
 }
 
@@ -220,19 +228,20 @@ Result<std::span<float>> ModelRunner::draft(std::span<const TokenId> next) {
   Lane& lane = lanes_[0];
   CHECK(static_cast<int>(next.size()) == lane.step.rows);
   stream_->upload(lane.step.ids, std::as_bytes(next));
-  fetch(lane, model_->draft(*stream_, lane.step), lane.logits);
+  fetch(lane, model_->draft(*stream_, lane.step), lane.logits->bytes());
   return wait();
 }
 
 Result<std::span<float>> ModelRunner::hidden_of(Lane& lane) {
   const View rows = model_->hidden(*stream_, lane.step);
   lane.hidden.resize(static_cast<size_t>(rows.rows) * static_cast<size_t>(hidden_size()));
-  fetch(lane, rows, lane.hidden);
+  fetch(lane, rows, std::as_writable_bytes(std::span(lane.hidden)));
   return wait_for(lane);
 }
 
-void ModelRunner::fetch(Lane& lane, const View& rows, std::vector<float>& host) {
-  lane.fetched = {host.data(), static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
+void ModelRunner::fetch(Lane& lane, const View& rows, std::span<std::byte> host) {
+  lane.fetched = {reinterpret_cast<float*>(host.data()),
+                  static_cast<size_t>(rows.rows) * static_cast<size_t>(rows.columns)};
   if (!lane.fetched.empty()) stream_->download(std::as_writable_bytes(lane.fetched), rows);
 }
 

@@ -80,23 +80,25 @@ class ModelRunner final : private kv::SlabSource {
   Status allocate_slab(int group, int slab) override;
   void release_slab(int group, int slab) override;
   Status prepare_kv();
-  // What a step is made of besides the model: its int32 arrays, made on the host and copied to the device,
-  // and what comes back.
+  // What a step is made of besides the model: its int32 arrays, made on the host and copied to the device
+  // together, and what comes back.
   struct Lane {
     std::unique_ptr<backend::Buffer> inputs;
     model::StepInput step;
     std::vector<int32_t> ids, positions, segments, logit_rows, hidden_rows, saves;
     std::vector<std::vector<int32_t>> page_tables;
-    std::vector<float> logits, hidden;
+    std::vector<int32_t> packed;  // all of them
+    std::unique_ptr<backend::HostMemory> logits;
+    std::vector<float> hidden;
     std::span<float> fetched;  // of these: what the work in flight gives
   };
   Status prepare_lane(int number);
   void check(const StepPlan& plan) const;
   void bind(Lane& lane, const StepPlan& plan);
   void upload(Lane& lane, const StepPlan& plan, int longest);
-  template <class Put>
-  void submit_copies(const StepPlan& plan, const Put& put);
-  void fetch(Lane& lane, const backend::View& rows, std::vector<float>& host);
+  void bind_copies(Lane& lane, const StepPlan& plan);
+  backend::View put(Lane& lane, std::span<const int32_t> values);
+  void fetch(Lane& lane, const backend::View& rows, std::span<std::byte> host);
   Result<std::span<float>> hidden_of(Lane& lane);
   Result<std::span<float>> wait_for(const Lane& lane);
 
@@ -117,6 +119,7 @@ class ModelRunner final : private kv::SlabSource {
   std::array<Lane, 2> lanes_;  // steps, and passes
   int next_layer_ = 0;         // of the pass
   std::vector<int32_t> copies_;
+  std::vector<backend::CopyPages> page_copies_;
 };
 
 }  // namespace tempo9::engine

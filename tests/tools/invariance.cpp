@@ -1,4 +1,4 @@
-// invariance MODEL [--tokens N] [--steps-of-one]
+// invariance MODEL [--tokens N] [--steps-of-one] [--device cuda]
 // A request gives the same bits whatever goes on around it: alone or in company, its prompt cut into any
 // steps, cold or from the cache, on any number of threads, paused for lack of memory or not, greedy or
 // sampled. Compares a hash of every row of logits with that of the request alone; prints a line for each
@@ -140,18 +140,23 @@ std::vector<Circumstance> list_circumstances(const EngineOptions& base, bool ste
                                              uint64_t bytes_of_one) {
   std::vector<Circumstance> all = {{"again, from the cache", base, 0, kPromptTokens},
                                    {"half of it from the cache", base, 0, kPromptTokens / 2 + 5}};
-  for (const int n : {1, 3, 7, 15}) all.push_back({fmt::format("{} neighbours", n), base, n});
+  const bool gpu = base.device != EngineOptions().device;  // it has other kernels for other numbers of rows
+  for (const int n : {1, 3, 7, 15, 31, 63})
+    if (n <= 15 || gpu) all.push_back({fmt::format("{} neighbours", n), base, n});
   for (const int rows : {1, 7, 64}) {
     if (rows == 1 && !steps_of_one) continue;
     all.push_back({fmt::format("steps of {}", rows), base, rows == 64 ? 3 : 0});
     all.back().options.step_tokens = rows;
   }
   for (const int threads : {1, 2, 3, 8}) {
+    if (gpu) continue;
     all.push_back({fmt::format("{} threads", threads), base, 3});
     all.back().options.threads = threads;
   }
-  all.push_back({"late device", base, 3});
-  all.back().options.device = "deferred";
+  if (!gpu) {
+    all.push_back({"late device", base, 3});
+    all.back().options.device = "deferred";
+  }
   all.push_back({"memory for three", base, 9});
   all.back().options.kv_memory_bytes = 3 * bytes_of_one;
   return all;
@@ -178,8 +183,9 @@ bool compare(const Rows& expected, const Rows& got, const std::string& name, uin
   return equal;
 }
 
-int check(const std::string& path, int tokens, bool steps_of_one) {
+int check(const std::string& path, int tokens, bool steps_of_one, const std::string& device) {
   EngineOptions base;
+  if (!device.empty()) base.device = device;
   base.model_path = path;
   base.kv_memory_bytes = 256 << 20;
   bool all_equal = true;
@@ -202,7 +208,7 @@ int check(const std::string& path, int tokens, bool steps_of_one) {
 }  // namespace tempo9::engine
 
 int main(int argc, char** argv) {
-  std::string path;
+  std::string path, device;
   int tokens = 64;
   bool steps_of_one = false;
   for (int i = 1; i < argc; ++i) {
@@ -211,15 +217,17 @@ int main(int argc, char** argv) {
       tokens = std::atoi(argv[++i]);
     else if (word == "--steps-of-one")
       steps_of_one = true;
+    else if (word == "--device" && i + 1 < argc)
+      device = argv[++i];
     else
       path = word;
   }
   if (path.empty() || tokens <= 0) {
-    std::fprintf(stderr, "invariance MODEL [--tokens N] [--steps-of-one]\n");
+    std::fprintf(stderr, "invariance MODEL [--tokens N] [--steps-of-one] [--device cuda]\n");
     return 2;
   }
   try {
-    return tempo9::engine::check(path, tokens, steps_of_one);
+    return tempo9::engine::check(path, tokens, steps_of_one, device);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "invariance: %s\n", error.what());
     return 2;

@@ -37,6 +37,10 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(size_t bytes) override {
     return CudaBuffer::allocate(*memory_, bytes);
   }
+  Result<std::unique_ptr<HostMemory>> allocate_host(size_t bytes) override {
+    memory_->use();
+    return allocate_pinned(bytes);
+  }
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
     return CudaWeight::load(*memory_, source, variant_.tensor_cores);
   }

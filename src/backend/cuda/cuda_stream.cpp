@@ -200,13 +200,17 @@ void CudaStream::download(std::span<std::byte> target, const View& source) {
         static_cast<size_t>(source.rows) * static_cast<size_t>(source.columns) * sizeof(float));
   if (target.empty()) return;
   memory_.use();
-  PinnedMemory memory = take_pinned(target.size());
-  if (auto reserved = memory.reserve(target.size()); !reserved) return note(reserved);
   flush();
   const Rows rows = rows_of(source);
-  note(check(cudaMemcpy2DAsync(memory.data(), rows.width, address(*source.buffer) + source.offset, rows.pitch,
-                               rows.width, rows.count, cudaMemcpyDeviceToHost, stream_),
-             "copying from the GPU"));
+  const auto copy = [&](std::byte* to) {
+    note(check(cudaMemcpy2DAsync(to, rows.width, address(*source.buffer) + source.offset, rows.pitch,
+                                 rows.width, rows.count, cudaMemcpyDeviceToHost, stream_),
+               "copying from the GPU"));
+  };
+  if (is_pinned(target.data())) return copy(target.data());
+  PinnedMemory memory = take_pinned(target.size());
+  if (auto reserved = memory.reserve(target.size()); !reserved) return note(reserved);
+  copy(memory.data());
   downloads_.push_back({target, std::move(memory), recorded_ + 1});
 }
 

@@ -10,7 +10,6 @@ namespace {
 // Fewer cost less than a graph.
 constexpr size_t kLeastGraph = 8;
 constexpr size_t kMostLaunches = 8192;
-constexpr uint32_t kFreeShared = 48 << 10;  // more has to be asked for
 // Batches that are remembered: a server's steps differ by their number of rows and, now and then, by how far
 // attention is divided.
 constexpr size_t kMostSeen = 128;
@@ -62,6 +61,17 @@ void LaunchQueue::add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid
   batch_.launches.push_back({kernel, threads, grid, static_cast<uint32_t>(place), shared});
 }
 
+// Before the first launch of a kernel with so much shared memory.
+Status LaunchQueue::prepare(const Launch& launch) {
+  constexpr uint32_t kFreeShared = 48 << 10;  // more has to be asked for
+  uint32_t& known = most_shared_.try_emplace(launch.kernel, kFreeShared).first->second;
+  if (launch.shared <= known) return {};
+  known = launch.shared;
+  return check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(launch.shared)),
+               "asking for shared memory");
+}
+
 Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -74,10 +84,7 @@ Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
     config.attrs = &early;
     config.numAttrs = early_ ? 1 : 0;
     config.dynamicSmemBytes = launch.shared;
-    if (launch.shared > kFreeShared)
-      TRY(check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(launch.shared)),
-                "asking for shared memory"));
+    TRY(prepare(launch));
     void* parameters[] = {const_cast<std::byte*>(batch.args.data() + launch.args)};
     TRY(check(cudaLaunchKernelExC(&config, launch.kernel, parameters), "starting a kernel"));
   }

@@ -60,6 +60,7 @@ class LaunchQueue {
     cudaGraphExec_t graph = nullptr;
   };
 
+  Status prepare(const Launch& launch);
   Status launch_all(const Batch& batch, cudaStream_t stream);
   Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
   Seen* find(uint64_t hash);
@@ -67,7 +68,8 @@ class LaunchQueue {
 
   const bool early_, warp_groups_;
   Batch batch_;
-  std::list<Seen> seen_;  // what was used last comes first
+  std::unordered_map<const void*, uint32_t> most_shared_;  // of each kernel that was launched
+  std::list<Seen> seen_;                                   // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;
 };
 

@@ -9,6 +9,16 @@
 namespace tempo9::backend::cuda {
 namespace {
 constexpr size_t kLeastBytes = 4096;
+
+class OwnPinned final : public HostMemory {
+ public:
+  OwnPinned(PinnedMemory memory, size_t bytes)
+      : HostMemory({memory.data(), bytes}), memory_(std::move(memory)) {}
+
+ private:
+  PinnedMemory memory_;
+};
+
 }  // namespace
 
 PinnedMemory::~PinnedMemory() {
@@ -35,6 +45,17 @@ Status PinnedMemory::reserve(size_t bytes) {
   data_ = static_cast<std::byte*>(found);
   bytes_ = wanted;
   return {};
+}
+
+Result<std::unique_ptr<HostMemory>> allocate_pinned(size_t bytes) {
+  PinnedMemory memory;
+  TRY(memory.reserve(bytes));
+  return std::make_unique<OwnPinned>(std::move(memory), bytes);
+}
+
+bool is_pinned(const std::byte* place) {
+  cudaPointerAttributes attributes{};
+  return cudaPointerGetAttributes(&attributes, place) == cudaSuccess && attributes.type == cudaMemoryTypeHost;
 }
 
 }  // namespace tempo9::backend::cuda

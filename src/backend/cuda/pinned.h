@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 
+#include "backend/device.h"
 #include "base/result.h"
 
 namespace tempo9::backend::cuda {
@@ -22,5 +23,9 @@ class PinnedMemory {
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
 };
+
+Result<std::unique_ptr<HostMemory>> allocate_pinned(size_t bytes);
+// Whether it is memory of the host that GPUs reach, all of it from this place on being alike.
+bool is_pinned(const std::byte* place);
 
 }  // namespace tempo9::backend::cuda

@@ -5,6 +5,15 @@
 namespace tempo9::backend {
 namespace {
 
+class OwnMemory final : public HostMemory {
+ public:
+  explicit OwnMemory(std::unique_ptr<HostBuffer> buffer)
+      : HostMemory({buffer->data(), buffer->bytes()}), buffer_(std::move(buffer)) {}
+
+ private:
+  std::unique_ptr<HostBuffer> buffer_;
+};
+
 class HostDevice final : public Device {
  public:
   HostDevice(std::string name, std::unique_ptr<HostKernels> kernels, HostPolicy policy)
@@ -18,6 +27,11 @@ class HostDevice final : public Device {
     if (buffer == nullptr)
       return fail(ErrorCode::kOutOfMemory, "no memory for a buffer of {} bytes on {}", bytes, name_);
     return buffer;
+  }
+  Result<std::unique_ptr<HostMemory>> allocate_host(size_t bytes) override {
+    std::unique_ptr<HostBuffer> buffer = HostBuffer::allocate(bytes);
+    if (buffer == nullptr) return fail(ErrorCode::kOutOfMemory, "no memory for {} bytes", bytes);
+    return std::make_unique<OwnMemory>(std::move(buffer));
   }
   Result<std::unique_ptr<Weight>> load_weight(const WeightSource& source) override {
     return kernels_->load_weight(source);

@@ -4,16 +4,17 @@
 
 namespace tempo9::backend::cuda {
 
-// Makes rows into panels: [columns / 64][tile of 8 rows][eight columns][row % 8][4] pairs of f16: both what a
-// lane feeds to a multiply (B operand), and what warp groups take from shared memory. Each row is multiplied
-// by a power of two; row_factors has its inverse.
+// Makes rows into f16, for kernels of few rows as rows (`panels` 0), for warp groups as panels: [columns /
+// 64] [tile of 8 rows][step][half][row % 8][lane % 4] pairs, which are the columns that layout.h names, of
+// each lane in a step those of element 0 and 1 in the first half. Each row is multiplied by a power of two;
+// row_factors has its inverse.
 struct PanelArgs {
   const float* x;
   const float* gate;
   const float* norm_weight;
-  uint32_t* panels;
+  uint32_t* out;
   float* row_factors;
-  uint32_t x_stride, gate_stride, columns, tiles;
+  uint32_t x_stride, gate_stride, columns, tiles, panels;
   uint32_t prepare, activation;
   float epsilon;
 };
@@ -32,9 +33,10 @@ struct TensorOutput {
 // Of stacks, `indices` are the matrices that each slot (row * chosen + rank) asks for. A block's y is a
 // matrix, if there are `lists` (of expert_lists) and no indices; a place in the lists, whose first slot of
 // each matrix has the work for all, if there are both; a slot of the only row, if there are indices alone.
+constexpr int kMostOutputs = 4;
 struct TensorArgs {
-  TensorOutput output[4];  // ascending by first_block
-  const uint32_t* panels;
+  TensorOutput output[kMostOutputs];  // ascending by first_block
+  const uint32_t* rows_or_panels;     // as the kernel reads them
   const float* row_factors;
   const int* lists;
   const int* indices;
@@ -43,15 +45,40 @@ struct TensorArgs {
   uint32_t slots_per_input, chosen, index_stride;
 };
 
-// Rows of a block of each kernel.
-constexpr uint32_t kManyRows = 64, kTensorThreads = 256, kPanelThreads = 512, kWideThreads = 256,
-                   kAttentionThreads = 128;
-// Outputs of a block of the kernel for warp groups, and the memory it needs for so many tiles of eight rows.
-constexpr uint32_t kWideOutputs = 128;
-constexpr uint32_t wide_shared(uint32_t tiles) {
-  return 4 * tiles * 1024 + 64;
+// Without bytes between or behind its members: the compiler's __builtin_clear_padding, which launches are
+// made comparable with, clears others than those of a structure that has an array of structures (seen with
+// gcc 12, 13).
+static_assert(sizeof(TensorArgs) ==
+              kMostOutputs * sizeof(TensorOutput) + 5 * sizeof(void*) + 8 * sizeof(uint32_t));
+static_assert(sizeof(TensorOutput) == 4 * sizeof(uint64_t) + 6 * sizeof(uint32_t));
+
+// The kernels of each layout: for few rows with 1, 2 or 4 tiles of eight rows, for many rows of any chip, for
+// warp groups with 2, 4 or 8 tiles and with kWideTiles.
+enum LinearKernel : uint32_t {
+  kFewOne,
+  kFewTwo,
+  kFewFour,
+  kMany,
+  kSomeTwo,
+  kSomeFour,
+  kSomeEight,
+  kWide,
+  kLinearKernelCount
+};
+
+constexpr uint32_t kTensorThreads = 256, kPanelThreads = 512, kAttentionThreads = 128;
+// Rows and outputs of a block of the kernel for many rows of any chip.
+constexpr uint32_t kManyRows = 64, kManyOutputs = 256;
+// Outputs of a block of the kernels for warp groups, and the memory they need for so many tiles of eight
+// rows.
+constexpr uint32_t kWideThreads = 256, kWideOutputs = 128, kWidePlaces = 8, kWideTiles = 16;
+constexpr uint32_t kWideShared = kWidePlaces * (kWideTiles * 1024 + 16);
+constexpr uint32_t kSomeThreads = 512, kSomeOutputs = 64, kSomePlaces = 4;
+constexpr uint32_t kSomePitch = kSomeOutputs + 4;  // of the parts' sums
+constexpr uint32_t some_shared(uint32_t tiles) {
+  const uint32_t rings = kSomeThreads / 128 * kSomePlaces * (tiles * 1024 + 16);
+  const uint32_t sums = 8 * 8 * tiles * kSomePitch * 4;
+  return rings > sums ? rings : sums;
 }
-// Outputs of a block of the kernel for many rows.
-constexpr uint32_t kManyOutputs = 256;
 
 }  // namespace tempo9::backend::cuda

@@ -1,6 +1,7 @@
 // The kernels for tensor cores, and the table by which they are launched.
 #include "backend/cuda/tensor/attention.h"
 #include "backend/cuda/tensor/linear.h"
+#include "backend/cuda/tensor/linear_some.h"
 #include "backend/cuda/tensor/linear_wide.h"
 #include "backend/cuda/tensor/panels.h"
 
@@ -8,22 +9,25 @@ namespace tempo9::backend::cuda {
 
 extern const void* const kMakePanels = reinterpret_cast<const void*>(&make_panels);
 
-// By layout and number of tiles of eight rows: 1, 2, 4, then the kernel for many rows and that for warp
-// groups with 8 and 16.
+// By layout, in the order of LinearKernel.
 #define TENSOR_KERNELS(layout)                                                            \
   {                                                                                       \
     reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1>),                  \
         reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 2>),              \
         reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 4>),              \
         reinterpret_cast<const void*>(&linear_many<TensorLayout::layout, kManyRows / 8>), \
-        reinterpret_cast<const void*>(&linear_wide<TensorLayout::layout, 8>),             \
-        reinterpret_cast<const void*>(&linear_wide<TensorLayout::layout, 16>)             \
+        reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 2>),             \
+        reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 4>),             \
+        reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 8>),             \
+        reinterpret_cast<const void*>(&linear_wide<TensorLayout::layout>)                 \
   }
-extern const void* const kLinearKernels[][6] = {{},  // TensorLayout::kNone
-                                                TENSOR_KERNELS(kNibble32),
-                                                TENSOR_KERNELS(kFive32),
-                                                TENSOR_KERNELS(kSix16),
-                                                TENSOR_KERNELS(kByte32)};
+extern const void* const kLinearKernels[][kLinearKernelCount] = {{},  // TensorLayout::kNone
+                                                                 TENSOR_KERNELS(kNibble32),
+                                                                 TENSOR_KERNELS(kFive32),
+                                                                 TENSOR_KERNELS(kSix16),
+                                                                 TENSOR_KERNELS(kByte32),
+                                                                 TENSOR_KERNELS(kThree16),
+                                                                 TENSOR_KERNELS(kE2m1)};
 #undef TENSOR_KERNELS
 
 #define ATTENTION_KERNELS(size) \

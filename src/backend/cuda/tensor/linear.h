@@ -11,28 +11,28 @@ __device__ __forceinline__ uint32_t slot_of(const TensorArgs& a, uint32_t place)
   return a.lists != nullptr ? uint32_t(a.lists[a.matrices + 1 + place]) : place;
 }
 
-// A lane's rows in the panels: one of each tile of eight.
+// A lane's rows, from a stage on: one of each tile of eight. For a row that is not there another is read,
+// whose results nobody takes.
 template <int tiles>
-struct Panels {
-  const uint32_t* place[tiles];
-  uint32_t stride;  // from a stage to the next
+struct Rows {
+  const uint4* place[tiles];
 
-  __device__ __forceinline__ Panels(const TensorArgs& a, uint32_t first, uint32_t count, uint32_t lane)
-      : stride(a.tiles * 256) {
+  __device__ __forceinline__ Rows(const TensorArgs& a, uint32_t first, uint32_t count, uint32_t stage,
+                                  uint32_t lane) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i) {
-      const uint32_t r = 8 * i + lane / 4;
-      place[i] = nullptr;
-      if (r >= count) continue;
-      const uint32_t row = slot_of(a, first + r) / a.slots_per_input;
-      place[i] = a.panels + row / 8 * 256 + row % 8 * 4 + lane % 4;
+      const size_t row = slot_of(a, first + min(8 * i + lane / 4, count - 1)) / a.slots_per_input;
+      place[i] =
+          reinterpret_cast<const uint4*>(a.rows_or_panels) + (row * a.stages + stage) * 8 + lane % 4 * 2;
     }
   }
-  // Of two steps. Zeros for a row that is not there.
-  __device__ __forceinline__ uint4 load(int tile, uint32_t stage, int half) const {
-    if (place[tile] == nullptr) return make_uint4(0, 0, 0, 0);
-    const uint32_t* from = place[tile] + size_t(stage) * stride + 128 * half;
-    return make_uint4(__ldg(from), __ldg(from + 32), __ldg(from + 64), __ldg(from + 96));
+  // Two steps of the stage that is n further.
+  __device__ __forceinline__ uint4 load(int tile, int n, int half) const {
+    return __ldg(place[tile] + n * 8 + half);
+  }
+  __device__ __forceinline__ void move(uint32_t stages) {
+#pragma unroll
+    for (int i = 0; i < tiles; ++i) place[i] += stages * 8;
   }
 };
 
@@ -86,96 +86,151 @@ __device__ __forceinline__ BlockWork work_of_block(const TensorArgs& a, uint32_t
   return {matrix, first, first == y ? uint32_t(a.lists[matrix + 1]) : first};
 }
 
-// A warp's part of the columns of sixteen outputs. `ahead` holds the first stages, and at the end nothing.
-template <TensorLayout layout, int tiles, int count>
-__device__ __forceinline__ void multiply_stages(const uint8_t* stages, uint32_t begin, uint32_t end,
-                                                const Panels<tiles>& panels, Stage<layout> (&ahead)[count],
-                                                float (&sums)[tiles][4]) {
-  const uint32_t lane = threadIdx.x % 32;
-  for (uint32_t stage = begin; stage < end; stage += count) {
-    uint4 x[count][2][tiles];
-#pragma unroll
-    for (int i = 0; i < count; ++i)
-#pragma unroll
-      for (int t = 0; t < tiles; ++t)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) x[i][half][t] = panels.load(t, min(stage + i, end - 1), half);
-#pragma unroll
-    for (int i = 0; i < count; ++i) {
-      if (stage + i >= end) break;
-      multiply_half<0>(ahead[i], x[i][0], sums);
-      multiply_half<1>(ahead[i], x[i][1], sums);
-      if (stage + i + count < end)
-        ahead[i].load(stages + size_t(stage + i + count) * stage_bytes(layout), lane);
-    }
-  }
-}
+// Stages asked for before they are used, as registers allow; rows are asked for of half as many.
+template <int tiles>
+constexpr int kAhead = tiles <= 2 ? 4 : 2;
 
 template <TensorLayout layout, int count>
-__device__ __forceinline__ void load_first(const uint8_t* stages, uint32_t begin, uint32_t end,
+__device__ __forceinline__ void load_first(const StagePlace& at, uint32_t stages,
                                            Stage<layout> (&ahead)[count]) {
 #pragma unroll
   for (int i = 0; i < count; ++i)
-    if (begin + i < end) ahead[i].load(stages + size_t(begin + i) * stage_bytes(layout), threadIdx.x % 32);
+    if (i < stages) ahead[i].load(at, i);
 }
 
-// grid: x = sixteen outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
+// A warp's part of the columns of sixteen outputs, `left` stages. `ahead` holds the first of them, and at the
+// end the first of `next`, if any is to be read.
+template <TensorLayout layout, int tiles>
+__device__ __forceinline__ void multiply_stages(StagePlace at, StagePlace next, bool any_next, int left,
+                                                Rows<tiles> rows, Stage<layout> (&ahead)[kAhead<tiles>],
+                                                float (&sums)[tiles][4]) {
+  constexpr int count = kAhead<tiles>, together = count / 2;
+  for (; left > 0; left -= count) {
+#pragma unroll
+    for (int b = 0; b < count; b += together) {
+      uint4 x[together][2][tiles];
+#pragma unroll
+      for (int i = 0; i < together; ++i)
+#pragma unroll
+        for (int t = 0; t < tiles; ++t)
+#pragma unroll
+          for (int half = 0; half < 2; ++half)
+            if (b + i < left) x[i][half][t] = rows.load(t, b + i, half);
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        if (b + i >= left) break;
+        multiply_half<0>(ahead[b + i], x[i][0], sums);
+        multiply_half<1>(ahead[b + i], x[i][1], sums);
+        if (b + i + count < left)
+          ahead[b + i].load(at, b + i + count);
+        else if (any_next)
+          ahead[b + i].load(next, b + i);
+      }
+    }
+    at.move(count * stage_bytes(layout));
+    rows.move(count);
+  }
+}
+
+// Sixteen outputs of a launch: which of its outputs, and which sixteen of them.
+struct FewUnit {
+  uint32_t output, group;
+
+  __device__ __forceinline__ FewUnit(const TensorOutput* outputs, uint32_t count, uint32_t block)
+      : output(0) {
+    while (output + 1 < count && block >= outputs[output + 1].first_block) ++output;
+    group = block - outputs[output].first_block;
+  }
+  // A lane's place in the stages of a matrix, from stage `begin` on.
+  template <TensorLayout layout>
+  __device__ __forceinline__ StagePlace place(const TensorOutput* outputs, uint32_t stages, uint32_t matrix,
+                                              uint32_t begin, uint32_t lane) const {
+    const TensorOutput& o = outputs[output];
+    return StagePlace(
+        o.weight + matrix * o.matrix_bytes + (size_t(group) * stages + begin) * stage_bytes(layout), lane);
+  }
+};
+
+// grid: x = sixteen outputs after the other, as many as there are; y = tiles * 8 rows, or as TensorArgs says
+// of stacks
 template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
     linear_few(const __grid_constant__ TensorArgs a) {
-  __shared__ float parts[kParts][kStageRows][8 * tiles + 1];
+  __shared__ float parts[2][kParts][kStageRows][8 * tiles + 1];
+  __shared__ TensorOutput outputs[kMostOutputs];  // found by number sooner than among the arguments
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
-  const uint32_t begin = part_begin(part, a.stages), end = part_begin(part + 1, a.stages);
-  const TensorOutput& o = output_of(a, blockIdx.x);
-  const uint32_t group = blockIdx.x - o.first_block;
-  const uint8_t* stages = o.weight + size_t(group) * a.stages * stage_bytes(layout);
+  const uint32_t begin = part_begin(part, a.stages), count_of_stages = part_begin(part + 1, a.stages) - begin;
+  if (threadIdx.x == 0) {
+#pragma unroll
+    for (int i = 0; i < kMostOutputs; ++i) outputs[i] = a.output[i];
+  }
+  __syncthreads();
+  const TensorOutput& last_output = outputs[a.count - 1];
+  const uint32_t units = last_output.first_block + (last_output.outputs + kStageRows - 1) / kStageRows;
+  FewUnit unit(outputs, a.count, blockIdx.x);
+  StagePlace at = unit.place<layout>(outputs, a.stages, 0, begin, lane);
   start_next_kernel();
-  Stage<layout> ahead[tiles > 2 ? 2 : 4];
+  Stage<layout> ahead[kAhead<tiles>];
   // Weights do not depend on what came before; which of a stack are used does.
-  if (!of_stack(a)) load_first(stages, begin, end, ahead);
+  if (!of_stack(a)) load_first(at, count_of_stages, ahead);
   wait_for_earlier_kernels();
-  BlockWork work = work_of_block(a, 8 * tiles);
-  stages += work.matrix * o.matrix_bytes;
-  for (; work.first < work.last; work.first += 8 * tiles) {
-    const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, work.first, count, lane);
+  const BlockWork work = work_of_block(a, 8 * tiles);
+  if (work.first >= work.last) return;  // the whole block
+  if (of_stack(a)) {
+    at = unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
+    load_first(at, count_of_stages, ahead);
+  }
+  uint32_t block = blockIdx.x, first = work.first, buffer = 0;
+  while (block < units) {
+    const uint32_t count = min(work.last - first, uint32_t(8 * tiles));
+    // Next are other rows with the same outputs, or else other outputs.
+    const bool same = first + 8 * tiles < work.last;
+    const uint32_t next_block = same ? block : block + gridDim.x;
+    const bool any_next = next_block < units;
+    const FewUnit next_unit(outputs, a.count, any_next ? next_block : block);
+    const StagePlace next = next_unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
     float sums[tiles][4] = {};
-    if (of_stack(a)) load_first(stages, begin, end, ahead);
-    multiply_stages(stages, begin, end, panels, ahead, sums);
+    multiply_stages(at, next, any_next, int(count_of_stages), Rows<tiles>(a, first, count, begin, lane),
+                    ahead, sums);
 #pragma unroll
     for (int t = 0; t < tiles; ++t)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        parts[part][lane / 4 + 8 * (e / 2)][8 * t + 2 * (lane % 4) + e % 2] = sums[t][e];
+        parts[buffer][part][lane / 4 + 8 * (e / 2)][8 * t + 2 * (lane % 4) + e % 2] = sums[t][e];
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < kStageRows * count; i += kTensorThreads) {
       float sum = 0.0f;
 #pragma unroll
-      for (int p = 0; p < kParts; ++p) sum += parts[p][i % kStageRows][i / kStageRows];
-      write_output(a, o, work.matrix, group * kStageRows + i % kStageRows, work.first + i / kStageRows, sum);
+      for (int p = 0; p < kParts; ++p) sum += parts[buffer][p][i % kStageRows][i / kStageRows];
+      write_output(a, outputs[unit.output], work.matrix, unit.group * kStageRows + i % kStageRows,
+                   first + i / kStageRows, sum);
     }
-    __syncthreads();
+    at = next, unit = next_unit, block = next_block;
+    first = same ? first + 8 * tiles : work.first;
+    buffer ^= 1;
   }
 }
 
-// Thirty-two outputs of a warp through one part.
+// Thirty-two outputs of a warp through the next `count` stages.
 template <TensorLayout layout, int tiles>
-__device__ __forceinline__ void multiply_part(const uint8_t* stages, const uint8_t* next_stages,
-                                              const Panels<tiles>& panels, uint32_t begin, uint32_t end,
-                                              uint32_t lane, float (&sums)[2][tiles][4]) {
-  for (uint32_t stage = begin; stage < end; ++stage) {
+__device__ __forceinline__ void multiply_part(StagePlace& at, StagePlace& next, Rows<tiles>& rows, int count,
+                                              float (&sums)[2][tiles][4]) {
+  for (; count > 0; --count) {
     Stage<layout> w[2];
-    w[0].load(stages + size_t(stage) * stage_bytes(layout), lane);
-    w[1].load(next_stages + size_t(stage) * stage_bytes(layout), lane);
+    w[0].load(at, 0);
+    w[1].load(next, 0);
     uint4 x[tiles];
 #pragma unroll
-    for (int t = 0; t < tiles; ++t) x[t] = panels.load(t, stage, 0);
+    for (int t = 0; t < tiles; ++t) x[t] = rows.load(t, 0, 0);
     multiply_half<0>(w[0], x, sums[0]);
     multiply_half<0>(w[1], x, sums[1]);
 #pragma unroll
-    for (int t = 0; t < tiles; ++t) x[t] = panels.load(t, stage, 1);
+    for (int t = 0; t < tiles; ++t) x[t] = rows.load(t, 0, 1);
     multiply_half<1>(w[0], x, sums[0]);
     multiply_half<1>(w[1], x, sums[1]);
+    at.move(stage_bytes(layout));
+    next.move(stage_bytes(layout));
+    rows.move(1);
   }
 }
 
@@ -195,12 +250,13 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
   const uint8_t* next_stages = group + 1 < groups ? stages + group_bytes : stages;
   for (; work.first < work.last; work.first += 8 * tiles) {
     const uint32_t count = min(work.last - work.first, uint32_t(8 * tiles));
-    const Panels<tiles> panels(a, work.first, count, lane);
+    Rows<tiles> rows(a, work.first, count, 0, lane);
+    StagePlace at(stages, lane), next(next_stages, lane);
     float totals[2][tiles][4] = {};
     for (int part = 0; part < kParts; ++part) {
       float sums[2][tiles][4] = {};
-      multiply_part<layout>(stages, next_stages, panels, part_begin(part, a.stages),
-                            part_begin(part + 1, a.stages), lane, sums);
+      multiply_part<layout>(at, next, rows, part_begin(part + 1, a.stages) - part_begin(part, a.stages),
+                            sums);
 #pragma unroll
       for (int n = 0; n < 2; ++n)
 #pragma unroll

@@ -47,23 +47,15 @@ __device__ __forceinline__ float row_scale(float largest) {
   return __uint_as_float(uint32_t(min(max(exponent, -100), 100) + 127) << 23);
 }
 
-// Of a weight: read once, never written by a kernel.
+// Of a weight: never written by a kernel.
 __device__ __forceinline__ uint4 load_weight16(const uint8_t* p) {
-  uint4 v;
-  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
-      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-      : "l"(p));
-  return v;
+  return __ldg(reinterpret_cast<const uint4*>(p));
 }
 __device__ __forceinline__ uint2 load_weight8(const uint8_t* p) {
-  uint2 v;
-  asm("ld.global.nc.L1::no_allocate.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
-  return v;
+  return __ldg(reinterpret_cast<const uint2*>(p));
 }
 __device__ __forceinline__ uint32_t load_weight4(const uint8_t* p) {
-  uint32_t v;
-  asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  return v;
+  return __ldg(reinterpret_cast<const uint32_t*>(p));
 }
 
 }  // namespace tempo9::backend::cuda

@@ -11,14 +11,17 @@
 namespace tempo9::backend::cuda {
 
 extern const void* const kMakePanels;  // kernels.cu
-extern const void* const kLinearKernels[][6];
+extern const void* const kLinearKernels[][kLinearKernelCount];
 
 namespace {
 
-// The kernel for many rows reads each row for more outputs at a time, but needs rows and outputs enough to
-// fill the chip: fewer blocks than this leave too much of it idle.
-constexpr uint32_t kLeastManyBlocks = 64;
-constexpr uint32_t kFewRows = 32;  // most rows of a block of the kernel for few
+// Most rows of the kernels for few: of those that are as fast for all of them, and of all.
+constexpr uint32_t kFewRows = 8, kMostFewRows = 32;
+// Fewer blocks leave too much of a chip idle: of the kernel for many rows, and of that of a large chip's warp
+// groups.
+constexpr uint32_t kLeastManyBlocks = 64, kLeastWideBlocks = 96;
+
+constexpr uint32_t kFewBlocks[] = {3 * 132, 2 * 132, 2 * 132};  // of the kernels for few rows
 
 uint32_t number(int value) {
   return static_cast<uint32_t>(value);
@@ -55,33 +58,42 @@ Divided<Operation> divide(const Operation& op) {
   return divided;
 }
 
-// The input in panels, in scratch memory, with `more` bytes behind it.
-struct Panels {
+// Rows are read in pairs of columns.
+bool has_pairs(const LinearInput& input) {
+  const auto whole = [](const View& view) { return view.stride % 2 == 0 || view.rows <= 1; };
+  return whole(input.x) && whole(input.gate);
+}
+
+// The input as f16, in scratch memory, with `more` bytes behind it.
+struct Prepared {
+  bool panels;                   // or rows (PanelArgs)
   std::byte* scratch = nullptr;  // null: there was no memory
-  size_t panel_bytes, bytes;
+  size_t input_bytes, bytes;
   uint32_t tiles;
 
-  Panels(const LinearInput& input, size_t more, gpu::Launcher& launcher)
-      : panel_bytes(static_cast<size_t>(blocks(number(input.x.rows), 8)) * 16 * number(input.x.columns)),
-        bytes(round_up(panel_bytes + number(input.x.rows) * sizeof(float))),
+  Prepared(const LinearInput& input, bool as_panels, size_t more, gpu::Launcher& launcher)
+      : panels(as_panels),
+        input_bytes(static_cast<size_t>(blocks(number(input.x.rows), 8)) * 16 * number(input.x.columns)),
+        bytes(round_up(input_bytes + number(input.x.rows) * sizeof(float))),
         tiles(blocks(number(input.x.rows), 8)) {
     scratch = launcher.scratch(bytes + more);
   }
-  uint32_t* panels() const { return reinterpret_cast<uint32_t*>(scratch); }
-  float* row_factors() const { return reinterpret_cast<float*>(scratch + panel_bytes); }
+  uint32_t* data() const { return reinterpret_cast<uint32_t*>(scratch); }
+  float* row_factors() const { return reinterpret_cast<float*>(scratch + input_bytes); }
 };
 
-void make_panels(const LinearInput& input, const Panels& panels, const gpu::Launcher& launcher,
-                 LaunchQueue& queue) {
+void prepare(const LinearInput& input, const Prepared& prepared, const gpu::Launcher& launcher,
+             LaunchQueue& queue) {
   const PanelArgs args = {.x = at(input.x, launcher),
                           .gate = at(input.gate, launcher),
                           .norm_weight = at(input.norm_weight, launcher),
-                          .panels = panels.panels(),
-                          .row_factors = panels.row_factors(),
+                          .out = prepared.data(),
+                          .row_factors = prepared.row_factors(),
                           .x_stride = number(input.x.stride),
                           .gate_stride = number(input.gate.stride),
                           .columns = number(input.x.columns),
-                          .tiles = panels.tiles,
+                          .tiles = prepared.tiles,
+                          .panels = prepared.panels,
                           .prepare = static_cast<uint32_t>(input.prepare),
                           .activation = static_cast<uint32_t>(input.activation),
                           .epsilon = input.epsilon};
@@ -107,14 +119,14 @@ TensorOutput tensor_output(const LinearOutput& output, const gpu::Launcher& laun
           .weight_factor = std::ldexp(1.0f, -weight.exponent())};
 }
 
-TensorArgs tensor_args(const Weight& weight, uint32_t rows, const Panels& panels) {
+TensorArgs tensor_args(const Weight& weight, uint32_t rows, const Prepared& prepared) {
   TensorArgs args{};
-  args.panels = panels.panels();
-  args.row_factors = panels.row_factors();
+  args.rows_or_panels = prepared.data();
+  args.row_factors = prepared.row_factors();
   args.rows = rows;
   args.matrices = number(weight.count());
   args.stages = number(weight.columns()) / kStageColumns;
-  args.tiles = panels.tiles;
+  args.tiles = prepared.tiles;
   args.slots_per_input = 1;
   return args;
 }
@@ -129,74 +141,103 @@ uint32_t number_blocks(TensorArgs& args, uint32_t of_block) {
   return first;
 }
 
-// `rows`: that a matrix is multiplied with, on average if it is one of a stack; `spans`: blocks that stacks
-// need for them, else 0.
-void add_linear(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, LaunchQueue& queue) {
+// Blocks of `tiles` tiles that rows make.
+uint32_t row_blocks(uint32_t rows, uint32_t tiles) {
+  return blocks(rows, 8 * tiles);
+}
+
+// With kernels that read rows. `rows`: that a matrix is multiplied with, on average if it is one of a stack;
+// `spans`: blocks that stacks need for them, else 0.
+void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, LaunchQueue& queue) {
   const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t many_x = number_blocks(args, kManyOutputs),
                  many_y = spans > 0 ? spans : blocks(rows, kManyRows);
-  if (spans == 0 && rows > kFewRows && queue.warp_groups()) {
-    const uint32_t tiles = rows > 64 ? 16 : 8, wide_x = number_blocks(args, kWideOutputs);
-    queue.add(kernels[rows > 64 ? 5 : 4], kWideThreads, {wide_x, blocks(rows, 8 * tiles)}, args,
-              wide_shared(tiles));
+  if (rows > kMostFewRows && many_x * many_y >= kLeastManyBlocks) {
+    queue.add(kernels[kMany], kTensorThreads, {many_x, many_y}, args);
     return;
   }
-  if (rows > kFewRows && many_x * many_y >= kLeastManyBlocks) {
-    queue.add(kernels[3], kTensorThreads, {many_x, many_y}, args);
+  const uint32_t kind = rows <= 8 ? kFewOne : rows <= 16 ? kFewTwo : kFewFour;
+  const uint32_t few_y = spans > 0 ? spans : row_blocks(rows, 1u << kind);
+  const uint32_t units = number_blocks(args, kStageRows);
+  // As many blocks as a large chip holds, so that each reads its next outputs before it has done with those;
+  // of stacks more, for some matrices have more rows than others.
+  const uint32_t enough = std::max(kFewBlocks[kind] / few_y, spans > 0 ? 16u : 1u);
+  const uint32_t few_x = std::min(units, enough);
+  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args);
+}
+
+// With kernels that read panels.
+void add_by_panels(TensorLayout layout, TensorArgs args, uint32_t rows, LaunchQueue& queue) {
+  const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
+  const uint32_t wide_x = number_blocks(args, kWideOutputs), wide_y = row_blocks(rows, kWideTiles);
+  if (rows > 64 && wide_x * wide_y >= kLeastWideBlocks) {
+    queue.add(kernels[kWide], kWideThreads, {wide_x, wide_y}, args, kWideShared);
     return;
   }
-  const uint32_t kind = rows <= 8 ? 0 : rows <= 16 ? 1 : 2;
-  const uint32_t few_x = number_blocks(args, kStageRows);
-  queue.add(kernels[kind], kTensorThreads, {few_x, spans > 0 ? spans : blocks(rows, 8u << kind)}, args);
+  const uint32_t kind = rows <= 16   ? kSomeTwo
+                        : rows <= 32 ? kSomeFour
+                                     : kSomeEight,
+                 tiles = 2u << (kind - kSomeTwo), some_x = number_blocks(args, kSomeOutputs);
+  queue.add(kernels[kind], kSomeThreads, {some_x, row_blocks(rows, tiles)}, args, some_shared(tiles));
 }
 
 // Outputs whose weights lie alike share a launch.
-template <class Operation>
-void add_outputs(const Operation& op, const TensorArgs& common, uint32_t rows, uint32_t spans,
-                 const gpu::Launcher& launcher, LaunchQueue& queue) {
-  for (const TensorLayout layout :
-       {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16, TensorLayout::kByte32}) {
+template <class Operation, class Add>
+void add_outputs(const Operation& op, const TensorArgs& common, const gpu::Launcher& launcher,
+                 const Add& add) {
+  for (const TensorLayout layout : {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16,
+                                    TensorLayout::kByte32, TensorLayout::kThree16, TensorLayout::kE2m1}) {
     TensorArgs args = common;
     for (int o = 0; o < op.count; ++o) {
       const LinearOutput& output = op.outputs[static_cast<size_t>(o)];
       if (layout_of(output) == layout) args.output[args.count++] = tensor_output(output, launcher);
     }
-    if (args.count > 0) add_linear(layout, args, rows, spans, queue);
+    if (args.count > 0) add(layout, args);
   }
 }
 
 }  // namespace
 
 Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
+  if (!has_pairs(op.input)) return op;
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.input.x.rows);
   if (tensor.count == 0 || rows == 0) return rest;
-  const Panels panels(op.input, 0, launcher);
-  if (panels.scratch == nullptr) return rest;
-  make_panels(op.input, panels, launcher, queue);
-  add_outputs(tensor, tensor_args(*tensor.outputs[0].weight, rows, panels), rows, 0, launcher, queue);
+  const Prepared prepared(op.input, rows > kFewRows && queue.warp_groups(), 0, launcher);
+  if (prepared.scratch == nullptr) return rest;
+  prepare(op.input, prepared, launcher, queue);
+  const auto add = [&](TensorLayout layout, const TensorArgs& args) {
+    if (prepared.panels)
+      add_by_panels(layout, args, rows, queue);
+    else
+      add_by_rows(layout, args, rows, 0, queue);
+  };
+  add_outputs(tensor, tensor_args(*tensor.outputs[0].weight, rows, prepared), launcher, add);
   return rest;
 }
 
 ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
+  if (!has_pairs(op.input)) return op;
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.indices.rows), chosen = number(op.indices.columns), slots = rows * chosen;
   if (tensor.count == 0 || rows == 0) return rest;
-  const Panels panels(op.input, gpu::expert_lists_bytes(tensor), launcher);
-  if (panels.scratch == nullptr) return rest;
-  make_panels(op.input, panels, launcher, queue);
-  TensorArgs args = tensor_args(*tensor.outputs[0].weight, rows, panels);
+  const Prepared prepared(op.input, false, gpu::expert_lists_bytes(tensor), launcher);
+  if (prepared.scratch == nullptr) return rest;
+  prepare(op.input, prepared, launcher, queue);
+  TensorArgs args = tensor_args(*tensor.outputs[0].weight, rows, prepared);
   args.slots_per_input = op.input_per_slot ? 1 : chosen;
   args.chosen = chosen;
   args.index_stride = number(op.indices.stride);
   args.matrices_read = reinterpret_cast<unsigned long long*>(launcher.matrices_read());
   if (slots < args.matrices) args.indices = at<const int>(op.indices, launcher);
   if (rows > 1 || args.indices == nullptr) {
-    std::byte* lists = panels.scratch + panels.bytes;
+    std::byte* lists = prepared.scratch + prepared.bytes;
     gpu::launch_expert_lists(tensor, lists, launcher);
     args.lists = reinterpret_cast<const int*>(lists);
   }
-  add_outputs(tensor, args, blocks(slots, args.matrices), std::min(slots, args.matrices), launcher, queue);
+  add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
+    add_by_rows(layout, of_layout, blocks(slots, args.matrices), std::min(slots, args.matrices), queue);
+  });
   return rest;
 }
 

@@ -8,6 +8,8 @@
 #include "base/check.h"
 #include "quant/iq4_nl.h"
 #include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/q3_k.h"
 #include "quant/q4_0.h"
 #include "quant/q4_1.h"
 #include "quant/q4_k.h"
@@ -62,6 +64,14 @@ Affine affine(const quant::BlockIQ4_XS& b, int sub) {
   return {load_half(b.step) * static_cast<float>(b.scale(sub)), 0};
 }
 
+Affine affine(const quant::BlockQ3_K& b, int sub) {
+  return {load_half(b.step) * static_cast<float>(b.scale(sub)), 0};
+}
+// Levels are twice the value of a code, so that all are integers.
+Affine affine(const quant::BlockMXFP4& b, int) {
+  return {quant::half_scale(b.exponent), 0};
+}
+
 struct LayoutTraits {
   int sub_columns;      // that share a scale
   int lowest, highest;  // levels
@@ -75,6 +85,10 @@ constexpr LayoutTraits traits(TensorLayout layout) {
       return {32, 0, 31, true};
     case TensorLayout::kSix16:
       return {16, -32, 31, false};
+    case TensorLayout::kThree16:
+      return {16, -4, 3, false};
+    case TensorLayout::kE2m1:
+      return {32, -12, 12, false};
     default:
       return {32, -128, 127, false};
   }
@@ -102,54 +116,105 @@ void put16(uint8_t* place, float value) {
   quant::store_u16(quant::float_to_half(value), place);
 }
 
-// Four stages' worth or one: whatever `unit` holds, into consecutive stages.
-void pack(TensorLayout layout, const Unit& unit, int stages, float factor, uint8_t* out) {
-  const LayoutTraits t = traits(layout);
-  for (int stage = 0; stage < stages; ++stage, out += stage_bytes(layout)) {
-    uint8_t* scales = out + stage_bytes(layout) - (layout == TensorLayout::kByte32 ? 64 : 128);
-    for (int row = 0; row < kStageRows; ++row) {
-      const int g = row % 8, high_row = row / 8;
-      for (int k = 0; k < kStageColumns; ++k) {
-        const uint32_t level = unit.levels[row][stage * kStageColumns + k];
-        const int step = k / 16, within = k % 8, e = within % 2, lane = 4 * g + within / 2;
-        const int i = high_row + 2 * (k % 16 / 8);
-        if (layout == TensorLayout::kByte32) {
-          out[(step / 2 * 32 + lane) * 16 + step % 2 * 8 + 2 * i + e] = static_cast<uint8_t>(level);
-          continue;
-        }
-        const int bit = 16 * e + 4 * i;  // within the step's word
-        out[(lane * 4 + step) * 4 + bit / 8] |= static_cast<uint8_t>((level & 15) << (bit % 8));
-        if (layout == TensorLayout::kFive32) {
-          const int at = 16 * e + 4 * step + i;
-          out[512 + lane * 4 + at / 8] |= static_cast<uint8_t>((level >> 4) << (at % 8));
-        } else if (layout == TensorLayout::kSix16) {
-          const int at = 16 * e + 2 * (4 * (step % 2) + i);
-          out[512 + lane * 8 + step / 2 * 4 + at / 8] |= static_cast<uint8_t>((level >> 4) << (at % 8));
-        }
-      }
-      const int subs = kStageColumns / t.sub_columns, per_row = subs * (t.minima ? 2 : 1);
-      for (int s = 0; s < subs; ++s) {
-        const Affine sub = unit.subs[row][stage * subs + s];
-        uint8_t* place = scales + ((g * 2 + high_row) * per_row + s * (t.minima ? 2 : 1)) * 2;
-        put16(place, sub.scale * factor);
-        if (t.minima) put16(place + 2, sub.minimum * factor);
-      }
-    }
+void set_bits(uint8_t* words, int at, uint32_t value) {
+  words[at / 8] |= static_cast<uint8_t>(value << (at % 8));
+}
+
+// The code of twice its value, less the lowest.
+uint32_t e2m1_code(uint32_t level) {
+  const int doubled = static_cast<int>(level) - 12;
+  uint32_t code = 0;
+  while (quant::doubled_e2m1(static_cast<int>(code)) != std::abs(doubled)) ++code;
+  return doubled < 0 ? code + 8 : code;
+}
+
+// A level at element (i, e) of step s of a lane (layout.h), in a stage of zeros.
+template <TensorLayout layout>
+void put_level(uint8_t* stage, int lane, int s, int i, int e, uint32_t level) {
+  if (layout == TensorLayout::kByte32) {
+    stage[(s / 2 * 32 + lane) * 16 + s % 2 * 8 + 2 * i + e] = static_cast<uint8_t>(level);
+    return;
+  }
+  const int pair_at = 16 * e + 2 * (4 * (s % 2) + i), bit_at = 16 * e + 4 * s + i;
+  if (layout == TensorLayout::kThree16) {
+    set_bits(stage + lane * 16 + s / 2 * 4, pair_at, level & 3);
+    set_bits(stage + lane * 16 + 8, bit_at, level >> 2);
+    return;
+  }
+  if (layout == TensorLayout::kE2m1) level = e2m1_code(level);
+  set_bits(stage + lane * 16 + s * 4, 16 * e + 4 * i, level & 15);
+  if (layout == TensorLayout::kFive32) set_bits(stage + 512 + lane * 4, bit_at, level >> 4);
+  if (layout == TensorLayout::kSix16) set_bits(stage + 512 + lane * 8 + s / 2 * 4, pair_at, level >> 4);
+}
+
+// Scale and minimum of a row's sub-block of a stage.
+void put_scale(TensorLayout layout, uint8_t* stage, int row, int sub, Affine affine) {
+  const int g = row % 8, high = row / 8;
+  uint8_t* last = stage + stage_bytes(layout);
+  const float scale = std::ldexp(affine.scale, scale_shift(layout, high != 0));
+  switch (layout) {
+    case TensorLayout::kNibble32:
+    case TensorLayout::kFive32:
+      put16(last - 128 + ((2 * g + sub) * 2 + high) * 4, scale);
+      put16(last - 128 + ((2 * g + sub) * 2 + high) * 4 + 2, affine.minimum);
+      break;
+    case TensorLayout::kSix16:
+      put16(last - 128 + (4 * g + sub) * 4 + high * 2, scale);
+      break;
+    case TensorLayout::kThree16:
+      put16(stage + (4 * g + sub) * 16 + 12 + high * 2, scale);
+      break;
+    default:
+      put16(last - 64 + (2 * g + sub) * 4 + high * 2, scale);
   }
 }
 
-// The largest magnitude that a weight can have.
+// Four stages' worth or one: whatever `unit` holds, into consecutive stages of zeros.
+template <TensorLayout layout>
+void pack(const Unit& unit, int stages, float factor, uint8_t* out) {
+  constexpr LayoutTraits t = traits(layout);
+  constexpr int subs = kStageColumns / t.sub_columns;
+  for (int stage = 0; stage < stages; ++stage, out += stage_bytes(layout))
+    for (int row = 0; row < kStageRows; ++row) {
+      for (int k = 0; k < kStageColumns; ++k) {
+        const int lane = 4 * (row % 8) + k / 16, i = row / 8 + 2 * (k % 4 / 2);
+        put_level<layout>(out, lane, k % 16 / 4, i, k % 2, unit.levels[row][stage * kStageColumns + k]);
+      }
+      for (int s = 0; s < subs; ++s) {
+        const Affine sub = unit.subs[row][stage * subs + s];
+        put_scale(layout, out, row, s, {sub.scale * factor, sub.minimum * factor});
+      }
+    }
+}
+
+// The largest magnitudes of scales, and of minima.
 template <class Block>
-float largest_value(const Block* blocks, size_t count, const LayoutTraits& t) {
-  const auto most = static_cast<float>(std::max(-t.lowest, t.highest));
-  float largest = 0;
+Affine largest_of(const Block* blocks, size_t count, const LayoutTraits& t) {
+  Affine largest{0, 0};
   for (size_t b = 0; b < count; ++b)
     for (int s = 0; s < Block::kColumns / t.sub_columns; ++s) {
       const Affine sub = affine(blocks[b], s);
-      const float bound = std::abs(sub.scale) * most + std::abs(sub.minimum);
-      if (std::isfinite(bound)) largest = std::max(largest, bound);
+      if (std::isfinite(sub.scale)) largest.scale = std::max(largest.scale, std::abs(sub.scale));
+      if (std::isfinite(sub.minimum)) largest.minimum = std::max(largest.minimum, std::abs(sub.minimum));
     }
   return largest;
+}
+
+// Brings the largest scale and minimum as near to f16's limit as their places in it allow.
+int exponent_of(Affine largest, TensorLayout layout) {
+  constexpr int kTop = 14, kMost = 100;
+  int exponent = kMost;
+  if (largest.scale > 0)
+    exponent = std::min(exponent, kTop - scale_shift(layout, false) - std::ilogb(largest.scale));
+  if (largest.minimum > 0) exponent = std::min(exponent, kTop - std::ilogb(largest.minimum));
+  return std::max(exponent, -kMost);
+}
+
+void raise(std::atomic<uint32_t>& largest, float value) {  // bits of positive floats are ordered as they are
+  const uint32_t bits = quant::float_to_bits(value);
+  uint32_t seen = largest.load(std::memory_order_relaxed);
+  while (seen < bits && !largest.compare_exchange_weak(seen, bits)) {
+  }
 }
 
 // A level is found from the value that the format's own decoding gives: it is off by much less than half.
@@ -173,25 +238,24 @@ void read_unit(const Block* const* rows, int valid, int blocks, const LayoutTrai
     }
 }
 
-template <class Block>
-TensorMatrix repack_blocks(const WeightSource& source, TensorLayout layout) {
+template <class Block, TensorLayout layout>
+TensorMatrix repack_blocks(const WeightSource& source) {
   constexpr int kUnitColumns = std::max(kStageColumns, Block::kColumns);
   constexpr int kUnitBlocks = kUnitColumns / Block::kColumns, kUnitStages = kUnitColumns / kStageColumns;
-  const LayoutTraits t = traits(layout);
+  constexpr LayoutTraits t = traits(layout);
   const auto* blocks = reinterpret_cast<const Block*>(source.bytes.data());
   const auto row_blocks = static_cast<size_t>(source.columns / Block::kColumns);
   const auto rows = static_cast<size_t>(source.rows);
 
-  std::atomic<uint32_t> largest_bits{0};  // of positive floats: ordered as they are
+  std::atomic<uint32_t> largest_scale{0}, largest_minimum{0};
   on_threads(rows * static_cast<size_t>(source.count), [&](size_t row) {
-    const uint32_t bits = quant::float_to_bits(largest_value(blocks + row * row_blocks, row_blocks, t));
-    uint32_t seen = largest_bits.load(std::memory_order_relaxed);
-    while (seen < bits && !largest_bits.compare_exchange_weak(seen, bits)) {
-    }
+    const Affine largest = largest_of(blocks + row * row_blocks, row_blocks, t);
+    raise(largest_scale, largest.scale);
+    raise(largest_minimum, largest.minimum);
   });
-  const float largest = quant::float_from_bits(largest_bits);
   TensorMatrix matrix{layout, 0, {}};
-  if (largest > 0) matrix.exponent = std::clamp(14 - std::ilogb(largest), -100, 100);
+  matrix.exponent =
+      exponent_of({quant::float_from_bits(largest_scale), quant::float_from_bits(largest_minimum)}, layout);
   const float factor = std::ldexp(1.0f, matrix.exponent);
 
   const auto groups = static_cast<size_t>(row_groups(source.rows)),
@@ -207,7 +271,7 @@ TensorMatrix repack_blocks(const WeightSource& source, TensorLayout layout) {
         row_places[r] = blocks + (first + static_cast<size_t>(r)) * row_blocks + u * kUnitBlocks;
       Unit unit{};
       read_unit(row_places, valid, kUnitBlocks, t, unit);
-      pack(layout, unit, kUnitStages, factor, matrix.bytes.data() + (i * units + u) * unit_bytes);
+      pack<layout>(unit, kUnitStages, factor, matrix.bytes.data() + (i * units + u) * unit_bytes);
     }
   });
   return matrix;
@@ -226,8 +290,12 @@ TensorLayout tensor_layout(quant::Format format, int columns) {
     case quant::Format::kQ5_1:
     case quant::Format::kQ5_K:
       return TensorLayout::kFive32;
+    case quant::Format::kQ3_K:
+      return TensorLayout::kThree16;
     case quant::Format::kQ6_K:
       return TensorLayout::kSix16;
+    case quant::Format::kMXFP4:
+      return TensorLayout::kE2m1;
     case quant::Format::kQ8_0:
     case quant::Format::kIQ4_NL:
     case quant::Format::kIQ4_XS:
@@ -238,28 +306,32 @@ TensorLayout tensor_layout(quant::Format format, int columns) {
 }
 
 TensorMatrix repack(const WeightSource& source) {
-  const TensorLayout layout = tensor_layout(source.format, source.columns);
+  using enum TensorLayout;
   switch (source.format) {
+    case quant::Format::kQ3_K:
+      return repack_blocks<quant::BlockQ3_K, kThree16>(source);
     case quant::Format::kQ4_0:
-      return repack_blocks<quant::BlockQ4_0>(source, layout);
+      return repack_blocks<quant::BlockQ4_0, kNibble32>(source);
     case quant::Format::kQ4_1:
-      return repack_blocks<quant::BlockQ4_1>(source, layout);
+      return repack_blocks<quant::BlockQ4_1, kNibble32>(source);
     case quant::Format::kQ4_K:
-      return repack_blocks<quant::BlockQ4_K>(source, layout);
+      return repack_blocks<quant::BlockQ4_K, kNibble32>(source);
     case quant::Format::kQ5_0:
-      return repack_blocks<quant::BlockQ5_0>(source, layout);
+      return repack_blocks<quant::BlockQ5_0, kFive32>(source);
     case quant::Format::kQ5_1:
-      return repack_blocks<quant::BlockQ5_1>(source, layout);
+      return repack_blocks<quant::BlockQ5_1, kFive32>(source);
     case quant::Format::kQ5_K:
-      return repack_blocks<quant::BlockQ5_K>(source, layout);
+      return repack_blocks<quant::BlockQ5_K, kFive32>(source);
     case quant::Format::kQ6_K:
-      return repack_blocks<quant::BlockQ6_K>(source, layout);
+      return repack_blocks<quant::BlockQ6_K, kSix16>(source);
     case quant::Format::kQ8_0:
-      return repack_blocks<quant::BlockQ8_0>(source, layout);
+      return repack_blocks<quant::BlockQ8_0, kByte32>(source);
     case quant::Format::kIQ4_NL:
-      return repack_blocks<quant::BlockIQ4_NL>(source, layout);
+      return repack_blocks<quant::BlockIQ4_NL, kByte32>(source);
     case quant::Format::kIQ4_XS:
-      return repack_blocks<quant::BlockIQ4_XS>(source, layout);
+      return repack_blocks<quant::BlockIQ4_XS, kByte32>(source);
+    case quant::Format::kMXFP4:
+      return repack_blocks<quant::BlockMXFP4, kE2m1>(source);
     default:
       CHECK(!"a format without a layout for tensor cores");
       return {};

@@ -6,10 +6,6 @@
 
 namespace tempo9::backend::cuda {
 
-constexpr uint32_t kBias = 0x64006400;  // 1024 in both halves: or-ed to a level it is 1024 + level
-constexpr uint32_t kMinus1024 = 0xe400e400, kMinus1056 = 0xe420e420, kMinus1152 = 0xe480e480;
-constexpr uint32_t kSixteenth = 0x2c002c00, kMinus64 = 0xd400d400;
-
 // Bits at `mask`, wherever `shift` to the right (negative: to the left) puts them.
 template <int shift>
 __device__ __forceinline__ uint32_t moved(uint32_t v) {
@@ -20,112 +16,184 @@ __device__ __forceinline__ uint32_t part_of(uint4 v) {
   return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
-// Scale and minimum of rows g and g + 8 in a block of 32 columns.
-template <int block>
-struct ScaledRows {
-  uint32_t low_scale, low_minimum, high_scale, high_minimum;
-  __device__ __forceinline__ explicit ScaledRows(uint4 scales)
-      : low_scale(low_twice(part_of<block>(scales))),
-        low_minimum(high_twice(part_of<block>(scales))),
-        high_scale(low_twice(part_of<2 + block>(scales))),
-        high_minimum(high_twice(part_of<2 + block>(scales))) {}
+// Levels whose offset is taken off by the multiply-add: f16 of -offset, times 2^-24 and where they lie.
+constexpr uint32_t kMinus32 = 0x80208020, kMinus32High = 0x82008200;  // times 2^-24, 2^-20
+constexpr uint32_t kMinus128 = 0x80808080, kMinus4 = 0x81008100;      // times 2^-24, 2^-18
+
+// Element pair i of a step whose nibbles are `word`: of an even i at the lowest bits, else four higher.
+template <int i>
+__device__ __forceinline__ uint32_t nibbles(uint32_t word) {
+  return (i < 2 ? word : word >> 8) & (i % 2 == 0 ? 0x000f000fu : 0x00f000f0u);
+}
+
+// A lane's places in a stage, from which it moves on over the stages of sixteen rows.
+struct StagePlace {
+  const uint8_t *sixteen, *eight, *four, *pair,
+      *pair_four;  // bytes of each lane; eight, or four, of each two lanes
+
+  __device__ __forceinline__ StagePlace(const uint8_t* stage, uint32_t lane)
+      : sixteen(stage + 16 * lane),
+        eight(stage + 8 * lane),
+        four(stage + 4 * lane),
+        pair(stage + lane / 2 * 8),
+        pair_four(stage + lane / 2 * 4) {}
+  __device__ __forceinline__ void move(int64_t bytes) {
+    sixteen += bytes, eight += bytes, four += bytes, pair += bytes, pair_four += bytes;
+  }
 };
 
+// load() takes the stage that is n after `at`.
 template <TensorLayout layout>
 struct Stage;
 
 template <>
 struct Stage<TensorLayout::kNibble32> {
-  uint4 levels, scales;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    scales = load_weight16(stage + 512 + 16 * (lane / 4));
+  uint4 levels;
+  uint2 scales;  // and minima
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kNibble32);
+    levels = load_weight16(at.sixteen + first);
+    scales = load_weight8(at.pair + first + 512);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
-    const ScaledRows<step / 2> rows(scales);
-    const uint32_t word = part_of<step>(levels), upper = word >> 8;
-    const auto low = [](uint32_t v) { return add2((v & 0x000f000fu) | kBias, kMinus1024); };
-    const auto high = [](uint32_t v) { return fused2((v & 0x00f000f0u) | kBias, kSixteenth, kMinus64); };
-    a[0] = fused2(low(word), rows.low_scale, rows.low_minimum);
-    a[1] = fused2(high(word), rows.high_scale, rows.high_minimum);
-    a[2] = fused2(low(upper), rows.low_scale, rows.low_minimum);
-    a[3] = fused2(high(upper), rows.high_scale, rows.high_minimum);
+    const uint32_t word = part_of<step>(levels);
+    const uint32_t low = low_twice(scales.x), low_minimum = high_twice(scales.x);
+    const uint32_t high = low_twice(scales.y), high_minimum = high_twice(scales.y);
+    a[0] = fused2(nibbles<0>(word), low, low_minimum);
+    a[1] = fused2(nibbles<1>(word), high, high_minimum);
+    a[2] = fused2(nibbles<2>(word), low, low_minimum);
+    a[3] = fused2(nibbles<3>(word), high, high_minimum);
   }
 };
 
 template <>
 struct Stage<TensorLayout::kFive32> {
-  uint4 levels, scales;
+  uint4 levels;
+  uint2 scales;  // and minima
   uint32_t fifth;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    fifth = load_weight4(stage + 512 + 4 * lane);
-    scales = load_weight16(stage + 640 + 16 * (lane / 4));
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kFive32);
+    levels = load_weight16(at.sixteen + first);
+    fifth = load_weight4(at.four + first + 512);
+    scales = load_weight8(at.pair + first + 640);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
-    const uint32_t level =
-        (part_of<step>(levels) >> (4 * i) & 0x000f000fu) | (moved<4 * step + i - 4>(fifth) & 0x00100010u);
-    return add2(level | kBias, kMinus1024);
+    constexpr int to = i % 2 == 0 ? 4 : 8;
+    return nibbles<i>(part_of<step>(levels)) | (moved<4 * step + i - to>(fifth) & (0x00010001u << to));
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
-    const ScaledRows<step / 2> rows(scales);
-    a[0] = fused2(element<step, 0>(), rows.low_scale, rows.low_minimum);
-    a[1] = fused2(element<step, 1>(), rows.high_scale, rows.high_minimum);
-    a[2] = fused2(element<step, 2>(), rows.low_scale, rows.low_minimum);
-    a[3] = fused2(element<step, 3>(), rows.high_scale, rows.high_minimum);
+    const uint32_t low = low_twice(scales.x), low_minimum = high_twice(scales.x);
+    const uint32_t high = low_twice(scales.y), high_minimum = high_twice(scales.y);
+    a[0] = fused2(element<step, 0>(), low, low_minimum);
+    a[1] = fused2(element<step, 1>(), high, high_minimum);
+    a[2] = fused2(element<step, 2>(), low, low_minimum);
+    a[3] = fused2(element<step, 3>(), high, high_minimum);
   }
 };
 
 template <>
 struct Stage<TensorLayout::kSix16> {
-  uint4 levels, scales;
+  uint4 levels;
   uint2 upper;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels = load_weight16(stage + 16 * lane);
-    upper = load_weight8(stage + 512 + 8 * lane);
-    scales = load_weight16(stage + 768 + 16 * (lane / 4));
+  uint32_t scales;
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kSix16);
+    levels = load_weight16(at.sixteen + first);
+    upper = load_weight8(at.eight + first + 512);
+    scales = load_weight4(at.four + first + 768);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
+    constexpr int to = i % 2 == 0 ? 4 : 8;
     const uint32_t bits = step < 2 ? upper.x : upper.y;
-    const uint32_t level = (part_of<step>(levels) >> (4 * i) & 0x000f000fu) |
-                           (moved<2 * (4 * (step % 2) + i) - 4>(bits) & 0x00300030u);
-    return add2(level | kBias, kMinus1056);
+    return nibbles<i>(part_of<step>(levels)) |
+           (moved<2 * (4 * (step % 2) + i) - to>(bits) & (0x00030003u << to));
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
-    const uint32_t low_pair = part_of<step / 2>(scales), high_pair = part_of<2 + step / 2>(scales);
-    const uint32_t low = step % 2 == 0 ? low_twice(low_pair) : high_twice(low_pair);
-    const uint32_t high = step % 2 == 0 ? low_twice(high_pair) : high_twice(high_pair);
-    a[0] = multiply2(element<step, 0>(), low);
-    a[1] = multiply2(element<step, 1>(), high);
-    a[2] = multiply2(element<step, 2>(), low);
-    a[3] = multiply2(element<step, 3>(), high);
+    const uint32_t low = low_twice(scales), high = high_twice(scales);
+    const uint32_t low_offset = multiply2(low, kMinus32), high_offset = multiply2(high, kMinus32High);
+    a[0] = fused2(element<step, 0>(), low, low_offset);
+    a[1] = fused2(element<step, 1>(), high, high_offset);
+    a[2] = fused2(element<step, 2>(), low, low_offset);
+    a[3] = fused2(element<step, 3>(), high, high_offset);
   }
 };
 
 template <>
 struct Stage<TensorLayout::kByte32> {
   uint4 levels[2];
-  uint2 scales;
-  __device__ __forceinline__ void load(const uint8_t* stage, uint32_t lane) {
-    levels[0] = load_weight16(stage + 16 * lane);
-    levels[1] = load_weight16(stage + 512 + 16 * lane);
-    scales = load_weight8(stage + 1024 + 8 * (lane / 4));
+  uint32_t scales;
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kByte32);
+    levels[0] = load_weight16(at.sixteen + first);
+    levels[1] = load_weight16(at.sixteen + first + 512);
+    scales = load_weight4(at.pair_four + first + 1024);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
     const uint32_t first = part_of<2 * (step % 2)>(levels[step / 2]);
     const uint32_t second = part_of<2 * (step % 2) + 1>(levels[step / 2]);
-    const uint32_t low = step < 2 ? low_twice(scales.x) : high_twice(scales.x);
-    const uint32_t high = step < 2 ? low_twice(scales.y) : high_twice(scales.y);
-    a[0] = multiply2(add2(__byte_perm(first, kBias, 0x5150), kMinus1152), low);
-    a[1] = multiply2(add2(__byte_perm(first, kBias, 0x5352), kMinus1152), high);
-    a[2] = multiply2(add2(__byte_perm(second, kBias, 0x5150), kMinus1152), low);
-    a[3] = multiply2(add2(__byte_perm(second, kBias, 0x5352), kMinus1152), high);
+    const uint32_t low = low_twice(scales), high = high_twice(scales);
+    const uint32_t low_offset = multiply2(low, kMinus128), high_offset = multiply2(high, kMinus128);
+    a[0] = fused2(__byte_perm(first, 0, 0x4140), low, low_offset);
+    a[1] = fused2(__byte_perm(first, 0, 0x4342), high, high_offset);
+    a[2] = fused2(__byte_perm(second, 0, 0x4140), low, low_offset);
+    a[3] = fused2(__byte_perm(second, 0, 0x4342), high, high_offset);
+  }
+};
+
+template <>
+struct Stage<TensorLayout::kThree16> {
+  uint4 bits;
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kThree16);
+    bits = load_weight16(at.sixteen + first);
+  }
+  template <int step, int i>
+  __device__ __forceinline__ uint32_t element() const {
+    constexpr int to = 6;
+    const uint32_t pairs = step < 2 ? bits.x : bits.y;
+    return (moved<2 * (4 * (step % 2) + i) - to>(pairs) & (0x00030003u << to)) |
+           (moved<4 * step + i - to - 2>(bits.z) & (0x00040004u << to));
+  }
+  template <int step>
+  __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
+    const uint32_t low = low_twice(bits.w), high = high_twice(bits.w);
+    const uint32_t low_offset = multiply2(low, kMinus4), high_offset = multiply2(high, kMinus4);
+    a[0] = fused2(element<step, 0>(), low, low_offset);
+    a[1] = fused2(element<step, 1>(), high, high_offset);
+    a[2] = fused2(element<step, 2>(), low, low_offset);
+    a[3] = fused2(element<step, 3>(), high, high_offset);
+  }
+};
+
+// The three bits below an E2M1 code's sign are the last two of an f16's exponent and the first of its
+// mantissa: so placed, they are its value times 2^-14, the subnormal one too.
+template <>
+struct Stage<TensorLayout::kE2m1> {
+  uint4 codes;
+  uint32_t scales;
+  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+    const int first = n * stage_bytes(TensorLayout::kE2m1);
+    codes = load_weight16(at.sixteen + first);
+    scales = load_weight4(at.pair_four + first + 512);
+  }
+  template <int step, int i>
+  __device__ __forceinline__ uint32_t element() const {
+    const uint32_t word = part_of<step>(codes);
+    return (moved<4 * i - 12>(word) & 0x80008000u) | (moved<4 * i - 9>(word) & 0x0e000e00u);
+  }
+  template <int step>
+  __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
+    const uint32_t low = low_twice(scales), high = high_twice(scales);
+    a[0] = multiply2(element<step, 0>(), low);
+    a[1] = multiply2(element<step, 1>(), high);
+    a[2] = multiply2(element<step, 2>(), low);
+    a[3] = multiply2(element<step, 3>(), high);
   }
 };
 

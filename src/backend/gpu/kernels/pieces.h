@@ -180,6 +180,17 @@ INLINE void decode_iq4_xs(DEVICE const uchar* block, uint part, THREAD float (&o
 // Numbers that stand alone; columns past the row's end are 0.
 INLINE void decode_floats(uint format, DEVICE const uchar* row, uint first, uint columns,
                           THREAD float (&out)[PIECE]) {
+  if (format == FORMAT_F32 && columns % PIECE == 0) {
+    DEVICE const float4* vectors = (DEVICE const float4*)((DEVICE const float*)row + first);
+    UNROLL for (uint i = 0; i < PIECE / 4; ++i) {
+      const float4 v = vectors[i];
+      out[4 * i] = v.x;
+      out[4 * i + 1] = v.y;
+      out[4 * i + 2] = v.z;
+      out[4 * i + 3] = v.w;
+    }
+    return;
+  }
   UNROLL for (uint i = 0; i < PIECE; ++i) {
     const uint k = first + i;
     out[i] = 0.0f;

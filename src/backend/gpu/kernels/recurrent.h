@@ -113,11 +113,7 @@ INLINE void write_columns(const Ctx c, CONSTANT const GatedDeltaArgs& a, DEVICE 
   UNROLL for (uint j = 0; j < DELTA_LANE_ROWS; ++j) {
     const uint i = 32 * j + c.lane;
     if (i >= a.key_size) continue;
-    DEVICE float* row = place + ulong(i) * a.value_size;
-    row[0] = state.rows[j].x;
-    row[1] = state.rows[j].y;
-    row[2] = state.rows[j].z;
-    row[3] = state.rows[j].w;
+    *(DEVICE float4*)(place + ulong(i) * a.value_size) = state.rows[j];
   }
 }
 
@@ -134,8 +130,7 @@ KERNEL(gated_delta, GatedDeltaArgs, NoScratch) {
     const uint i = 32 * j + c.lane;
     state.rows[j] = make4(0.0f, 0.0f, 0.0f, 0.0f);
     if (i >= a.key_size || segment.first_position == 0) continue;
-    DEVICE const float* row = own + ulong(i) * a.value_size;
-    state.rows[j] = make4(row[0], row[1], row[2], row[3]);
+    state.rows[j] = *(DEVICE const float4*)(own + ulong(i) * a.value_size);
   }
   uint save = 0;
   for (uint row = segment.first_row; row < segment.first_row + segment.rows; ++row) {
