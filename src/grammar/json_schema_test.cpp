@@ -170,6 +170,12 @@ TEST(JsonSchema, CombinesSchemas) {
        {R"({"allOf":[{"properties":{"a":true},"additionalProperties":{"type":"integer"}},{"properties":{"b":{"minimum":2}}}]})",
         {R"({"a": "x", "b": 2})"},
         {R"({"b": "x"})", R"({"b": 1})"}},
+       {R"({"allOf":[{"prefixItems":[{"minimum":3}]}],"type":"array","items":{"type":"integer","minimum":5}})",
+        {"[]", "[5]", "[6, 5]"},
+        {"[4]", "[3]", "[5, 3]"}},
+       {R"({"allOf":[{"type":"object","properties":{"a":true}}],"unevaluatedProperties":false})",
+        {"{}", R"({"a": 1})"},
+        {R"({"b": 1})"}},
        {R"({"allOf":[{"enum":[1,2,3]},{"enum":[2,3,4]},{"type":"integer"}]})", {"2", "3"}, {"1", "4"}}});
 }
 
@@ -191,6 +197,11 @@ TEST(JsonSchema, RefusesWhatItCannotKeepByName) {
       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", "/oneOf"},
       {R"({"enum":["a","b"],"minLength":3})", "/minLength"},
       {R"({"allOf":[{"pattern":"a"},{"pattern":"b"}]})", "/allOf/1/pattern"},
+      {R"({"$defs":{"A":{"unevaluatedProperties":false}},"properties":{"p":true},"$ref":"#/$defs/A"})",
+       "/unevaluatedProperties"},
+      {R"({"allOf":[{"unevaluatedItems":false},{"prefixItems":[true]}]})", "/allOf/0/unevaluatedItems"},
+      {R"({"type":"array","anyOf":[{"prefixItems":[true],"unevaluatedItems":false}]})",
+       "/anyOf/0/unevaluatedItems"},
       {R"({"$ref":"other.json#/a"})", "/$ref"},
       {R"({"$ref":"#/$defs/none"})", "/$ref"},
       {R"({"$ref":"#"})", "/$ref"},

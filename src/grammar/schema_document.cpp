@@ -180,6 +180,13 @@ Result<const Json*> SchemaDocument::resolve(const Json& reference, const std::st
   return refuse(where, "$ref", "it refers to itself");
 }
 
+Status SchemaDocument::check_unevaluated(const Json& part, const std::string& where) const {
+  for (const std::string_view keyword : {"unevaluatedItems", "unevaluatedProperties"})
+    if (part.is_object() && part.contains(keyword) && part.at(keyword) != true)
+      return refuse(where, keyword, "it stands in a part of a schema and does not see the other parts");
+  return {};
+}
+
 Result<const Json*> SchemaDocument::both(const Json& a, const Json& b, const std::string& where, int depth) {
   TRY_ASSIGN(Json merged, SchemaMerge(*this).merge(a, b, where, depth));
   return &made_.emplace_back(std::move(merged));
@@ -191,9 +198,13 @@ Result<const Json*> SchemaDocument::flatten(const Json& schema, const std::strin
   Json rest = Json::object();
   for (const auto& [key, value] : schema.items())
     if (key != "$ref" && key != "allOf" && is_assertion(key)) rest[key] = value;
+  const size_t parts_count = static_cast<size_t>(schema.contains("$ref")) +
+                             (schema.contains("allOf") ? schema.at("allOf").size() : 0);
+  const bool alone = rest.empty() && parts_count == 1;
   const Json* result = &made_.emplace_back(std::move(rest));
   const auto add = [&](const Json& part, const std::string& place) -> Status {
     TRY_ASSIGN(const Json* flat, flatten(part, place, depth + 1));
+    if (!alone) TRY(check_unevaluated(*flat, place));
     TRY_ASSIGN(result, both(*result, *flat, place, depth + 1));
     return {};
   };

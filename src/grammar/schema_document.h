@@ -31,6 +31,8 @@ class SchemaDocument {
   Result<const Json*> flatten(const Json& schema, const std::string& where, int depth);
   // What satisfies both. Likewise.
   Result<const Json*> both(const Json& a, const Json& b, const std::string& where, int depth);
+  // Refuses a part, to be merged with others, that has a keyword about what it has not looked at itself.
+  Status check_unevaluated(const Json& part, const std::string& where) const;
 
  private:
   Result<const Json*> follow(const std::string& reference, const std::string& where) const;

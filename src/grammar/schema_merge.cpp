@@ -34,6 +34,15 @@ bool is_one_of(const std::string& key, std::initializer_list<std::string_view> n
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
+// Items with a schema of their own also satisfy what the other schema asks of all.
+void add_items(Json& own, const Json& other) {
+  const auto prefix = own.find("prefixItems");
+  const auto items = other.find("items");
+  if (prefix == own.end() || !prefix->is_array() || items == other.end() || other.contains("prefixItems"))
+    return;
+  for (Json& schema : *prefix) schema = all_of(schema, *items);
+}
+
 }  // namespace
 
 Json type_list(const Json& type) {
@@ -77,6 +86,7 @@ Result<Json> SchemaMerge::keyword(const std::string& key, const Json& a, const J
 Result<Json> SchemaMerge::with_additional(const Json& own, const Json& other,
                                           const std::string& where) const {
   Json result = own;
+  add_items(result, other);
   const auto properties = result.find("properties");
   if (properties == result.end() || !properties->is_object()) return result;
   if (other.contains("patternProperties"))

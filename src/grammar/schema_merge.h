@@ -16,7 +16,7 @@ class SchemaMerge {
 
  private:
   Result<Json> keyword(const std::string& key, const Json& a, const Json& b, const std::string& where);
-  // The properties of `own`, with what the other schema says about those that it does not name.
+  // The properties and items of `own`, with what the other schema says about those that it does not name.
   Result<Json> with_additional(const Json& own, const Json& other, const std::string& where) const;
 
   SchemaDocument& document_;

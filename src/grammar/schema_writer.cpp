@@ -89,6 +89,7 @@ Written SchemaWriter::alternatives(const Json& schema, std::string_view keyword,
     const std::string where = below(here, std::to_string(i));
     TRY_ASSIGN(const Json* part, document_.flatten(list[i], where, place.depth + 1));
     if (!alone) {
+      TRY(document_.check_unevaluated(*part, where));
       TRY_ASSIGN(part, document_.both(rest, *part, where, place.depth + 1));
     }
     flat.push_back(part);
