@@ -103,7 +103,9 @@ class Calls {
 Result<std::optional<Form>> call_form(const ReplyStart& start, std::span<const Tool> tools,
                                       const CallDemands& demands, std::optional<Form> answer) {
   const bool channels = start.style != nullptr && start.style->always;
-  const bool held = std::ranges::any_of(tools, is_held);
+  // Who is not known to call tools has no call that a free-form tool's grammar could hold for.
+  const bool held = std::ranges::any_of(
+      tools, [&](const Tool& tool) { return tool.strict || (start.style != nullptr && is_held(tool)); });
   const bool one = !tools.empty() && !demands.several && start.style != nullptr &&
                    !start.style->form.one_call && Calls(*start.style, tools, demands).are_marked();
   if (!demands.required && !held && !one) {
