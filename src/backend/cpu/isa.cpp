@@ -5,6 +5,7 @@
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #elif defined(__x86_64__)
+#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -21,9 +22,23 @@ struct Isa {
 };
 
 #if defined(__x86_64__)
+// What not every compiler knows by name is asked of CPUID itself (Intel's Software Developer's Manual, volume
+// 2A). Zeros where the processor does not know the leaf.
+struct CpuId {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  explicit CpuId(unsigned leaf) { __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx); }
+};
+bool has_f16c() {
+  return (CpuId(1).ecx >> 29 & 1) != 0;
+}
+bool has_amx_int8() {
+  const unsigned edx = CpuId(7).edx;
+  return (edx >> 24 & 1) != 0 && (edx >> 25 & 1) != 0;
+}
+
 // These questions include whether the operating system saves the registers.
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -36,8 +51,7 @@ bool has_avx512bf16() {
 // Linux keeps the tiles' registers only for a process that has asked (arch/x86/include/uapi/asm/prctl.h).
 bool has_amx() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return has_avx512bf16() && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-int8") &&
-         ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return has_avx512bf16() && has_amx_int8() && ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 const Kernels& avx512bf16_kernels() {
