@@ -30,7 +30,7 @@ tool() { command -v "$1-$version" || command -v "$1"; }
 measure() { # measure TARGET RUNS PATTERN
   local target=$1 runs=$2 pattern=$3 program=$build/fuzz/fuzz_$1
   echo "== $target"
-  cmake --build $build --target "fuzz_$target" >/dev/null
+  cmake --build $build --target "fuzz_$target" >$build/log.txt || { tail -20 $build/log.txt >&2; exit 1; }
   LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" \
     ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
   "$(tool llvm-profdata)" merge -sparse "$build/$target.profraw" -o "$build/$target.profdata"
