@@ -9,7 +9,8 @@ set(TEMPO9_AVX512 ${TEMPO9_AVX2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mav
 set(TEMPO9_NEON -march=armv8.2-a+dotprod+fp16)
 # The warnings come from the compiler's own intrinsics.
 # Reassociated integer sums need more registers than there are.
-set(TEMPO9_KERNEL_OPTIONS -fno-tree-reassoc -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized -Wno-uninitialized -Wno-psabi)
+set(TEMPO9_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math -Wno-uninitialized -Wno-psabi
+  $<$<CXX_COMPILER_ID:GNU>:-fno-tree-reassoc;-Wno-maybe-uninitialized>)
 # Kernels are optimised whenever anything is, but for the sanitizers, which would take minutes to compile.
 if(NOT TEMPO9_SANITIZE)
   list(APPEND TEMPO9_KERNEL_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)
