@@ -26,7 +26,6 @@ from servers import Reply, Server, ask, at_once, both, counter, filler_for, runn
 
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
-ARRIVALS = (4096, 16384)
 AGENTS = 8
 
 
@@ -61,7 +60,7 @@ def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figu
 
 def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     filler = filler_for(server)
-    for arriving in ARRIVALS:
+    for arriving in args.arrivals:
         running_reply: list[Reply] = []
         talk = [user(f"Count to one million, number {arriving}.")]
         stream = threading.Thread(
@@ -129,6 +128,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3, help="of the throughput scenario")
     parser.add_argument("--tokens", type=int, default=64, help="of a reply in the throughput scenario")
     parser.add_argument("--long-tokens", type=int, default=1000, help="of the reply that others arrive beside")
+    parser.add_argument("--arrivals", type=int, nargs="+", default=[4096, 16384], help="tokens of the prompts that arrive")
     parser.add_argument("--quiet-seconds", type=float, default=4, help="that it runs alone")
     parser.add_argument("scenarios", nargs="+", choices=SCENARIOS)
     args = parser.parse_args()
