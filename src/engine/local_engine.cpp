@@ -207,8 +207,8 @@ Status LocalEngine::advance_pass() {
   if (!scheduler_.pass_runs()) {
     const StepPlan& plan = scheduler_.plan_pass();
     if (plan.parts.empty()) return {};
-    find_allowed(plan);
     TRY(model_.runner->begin_pass(plan));
+    find_allowed(plan);
     pass_time_ = {};
   }
   TRY_ASSIGN(const bool ended, model_.runner->advance_pass(begin + scheduler_.slice()));
