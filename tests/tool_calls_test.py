@@ -3,6 +3,7 @@ with models whose replies are written down beforehand.
 """
 
 import json
+import re
 
 import anthropic
 import pytest
@@ -86,7 +87,23 @@ def test_an_agent_works_by_itself_for_ten_turns(connect, stream, tiny_server):
 
 WEATHER = {"type": "function", "function": {"name": "get_weather", "description": "Get the weather.", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}  # fmt: skip
 NOW = {"type": "function", "function": {"name": "now", "description": "The time.", "parameters": {"type": "object", "properties": {}}}}  # fmt: skip
-PATCH = {"type": "custom", "custom": {"name": "apply_patch", "description": "Edit files.", "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /(.|\\n)+/"}}}}  # fmt: skip
+
+
+def free_form(name: str, grammar: str) -> dict:
+    form = {"type": "grammar", "grammar": {"syntax": "lark", "definition": grammar}}
+    return {"type": "custom", "custom": {"name": name, "description": "Takes text.", "format": form}}
+
+
+PATCH = free_form("apply_patch", r"""start: "*** Begin Patch" LF hunk+ "*** End Patch" LF
+hunk: add | delete | update
+add: "*** Add File: " NAME LF ("+" REST LF)+
+delete: "*** Delete File: " NAME LF
+update: "*** Update File: " NAME LF ("@@" REST LF)? (/[-+ ]/ REST LF)+
+NAME: /[^\n]+/
+REST: /[^\n]*/
+LF: "\n"
+""")  # fmt: skip
+MOVE = free_form("move", 'start: "go " side " by " /[1-9][0-9]?/\nside: "left" | "right"\n')
 PATCH_TEXT = '*** Begin Patch\n*** Add File: a "quoted" name.txt\n+Grüße, \\n is no line break, 🙂\n*** End Patch\n'
 TOOLS = [WEATHER, NOW]
 
@@ -102,6 +119,7 @@ SCRIPTS = {
     "one": ONE,
     "two": TWO,
     "patch": written("apply_patch", {"input": PATCH_TEXT}),
+    "move": written("move", {"input": "go straight by nothing at all"}),
     "malformed": '<tool_call>\n{"name": "get_weather", "arguments": {"city": }}\n</tool_call> is how to call it.',
     "answer": "It is sunny.",  # the last: of several markers the one with the greatest number counts
 }
@@ -230,17 +248,35 @@ def test_a_free_form_tool_gets_text(name, stream, qwen):
     assert client.ask(talk, tools, stream).text == "It is sunny."
 
 
+@pytest.mark.parametrize("name", ["chat", "responses"])
+def test_the_grammar_of_a_free_form_tool_is_kept(name, stream, qwen):
+    """The model wants to write something else; what it may not write does not arrive, and the call can be answered."""
+    server, markers = qwen
+    client = CLIENTS[name](server.url)
+    talk = client.history(user(markers["move"]))
+    reply = client.ask(talk, [WEATHER, MOVE], stream)
+    ((tool, text),) = [call.shown() for call in reply.calls]
+    assert tool == "move"
+    assert re.fullmatch("go (left|right) by [1-9][0-9]?", text)
+    talk += reply.turn + client.results(reply.calls, ["Moved. " + markers["answer"]])
+    assert client.ask(talk, [WEATHER, MOVE], stream).text == "It is sunny."
+
+
 def test_the_text_of_a_free_form_tool_comes_as_it_is_written(qwen):
     server, markers = qwen
     client = Responses(server.url).client
     tool = {"type": "custom", "name": "apply_patch"}
     body = {"model": "tempo9", "input": markers["patch"], "tools": [tool], "temperature": 0}
     events = list(client.responses.create(**body, stream=True))
+    added = next(event for event in events if event.type == "response.output_item.added")
+    assert (added.item.type, added.item.name, added.item.input) == ("custom_tool_call", "apply_patch", "")
     deltas = [event.delta for event in events if event.type == "response.custom_tool_call_input.delta"]
     assert "".join(deltas) == PATCH_TEXT
     assert len(deltas) > 10
     (done,) = [event for event in events if event.type == "response.custom_tool_call_input.done"]
     assert done.input == PATCH_TEXT
+    last = events[-1].response.output[-1]
+    assert (last.type, last.input, last.call_id) == ("custom_tool_call", PATCH_TEXT, added.item.call_id)
 
 
 def test_a_kept_response_goes_on_with_results_alone(qwen):
