@@ -80,6 +80,13 @@ def get(port: int, path: str) -> tuple[int, str]:
     return response.status, response.read().decode()
 
 
+def post(port: int, path: str, body: dict) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=3600)
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    return response.status, response.read().decode()
+
+
 def counter(port: int, name: str) -> float:
     """One of our server's measures."""
     for line in get(port, "/metrics")[1].splitlines():

@@ -3,6 +3,7 @@
     throughput  short chats at 1, 4, 8 and 16 streams at once: tokens per second in all
     arrival     a reply is running when a prompt of 4K, then of 16K tokens arrives: the largest gap between two of its pieces
                 beside the median gap before, in the whole time until the new prompt is answered
+    schema      the same while a request comes whose schema takes too long to compile (ours)
     together    one, then eight agents starting at the same moment on one long system prompt: seconds until all have their
                 first piece, and the prompt rows that were computed in all (ours; the peer does not say)
     prefix      a second request behind a long shared beginning: tokens found in the cache, seconds to its first piece
@@ -22,11 +23,13 @@ import time
 import typing
 
 from machine import ROOT, cpu_name, header_lines, markdown_table, results_file, warn_if_busy
-from servers import Reply, Server, ask, at_once, both, counter, filler_for, running
+from servers import Reply, Server, ask, at_once, both, counter, filler_for, post, running
 
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
 AGENTS = 8
+
+T = typing.TypeVar("T")
 
 
 class Figure(typing.NamedTuple):
@@ -58,30 +61,67 @@ def throughput(server: Server, args: argparse.Namespace) -> typing.Iterator[Figu
         yield Figure("throughput", f"{streams} streams", statistics.median(rates), "tokens/s")
 
 
+def beside_a_reply(server: Server, args: argparse.Namespace, kind: str, act: typing.Callable[[], T]) -> tuple[list[Figure], T]:
+    """Gaps between the pieces of a running reply before `act` begins and until it ends."""
+    running_reply: list[Reply] = []
+    talk = [user(f"Count to one million, beside {kind}.")]
+    stream = threading.Thread(
+        target=lambda: running_reply.append(ask(server.port, talk, args.long_tokens, ignore_eos=True))
+    )
+    stream.start()
+    time.sleep(args.quiet_seconds)
+    begun = time.monotonic()
+    result = act()
+    ended = time.monotonic()
+    stream.join()
+    pieces = running_reply[0].pieces
+    gaps = [(b, 1000 * (b - a)) for a, b in zip(pieces, pieces[1:])]
+    before = [gap for at, gap in gaps if at < begun]
+    during = [gap for at, gap in gaps if begun <= at and at - gap / 1000 <= ended] or [float("nan")]
+    figures = [
+        Figure("gaps", f"{kind}: median gap before", statistics.median(before), "ms"),
+        Figure("gaps", f"{kind}: largest gap before", max(before), "ms"),
+        Figure("gaps", f"{kind}: median gap during", statistics.median(during), "ms"),
+        Figure("gaps", f"{kind}: largest gap during", max(during), "ms"),
+        Figure("gaps", f"{kind}: seconds", ended - begun, "s"),
+        Figure("gaps", f"{kind}: the stream was running until then", float(pieces[-1] >= ended), "yes = 1"),
+    ]
+    return figures, result
+
+
 def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     filler = filler_for(server)
     for arriving in args.arrivals:
-        running_reply: list[Reply] = []
-        talk = [user(f"Count to one million, number {arriving}.")]
-        stream = threading.Thread(
-            target=lambda: running_reply.append(ask(server.port, talk, args.long_tokens, ignore_eos=True))
-        )
-        stream.start()
-        time.sleep(args.quiet_seconds)
-        arrived = time.monotonic()
-        newcomer = ask(server.port, [system(filler(arriving, arriving % 97)), user("Summarise.")], 1)
-        answered = newcomer.pieces[0] if newcomer.pieces else time.monotonic()
-        stream.join()
-        pieces = running_reply[0].pieces
-        gaps = [(b, b - a) for a, b in zip(pieces, pieces[1:])]
-        before = [gap for at, gap in gaps if at < arrived]
-        during = [gap for at, gap in gaps if arrived <= at and at - gap <= answered]
-        kind = f"{arriving}-token prompt"
-        yield Figure("arrival", f"{kind}: median gap before", 1000 * statistics.median(before), "ms")
-        yield Figure("arrival", f"{kind}: median gap during", 1000 * statistics.median(during or [float("nan")]), "ms")
-        yield Figure("arrival", f"{kind}: largest gap during", 1000 * max(during or [float("nan")]), "ms")
+        talk = [system(filler(arriving, arriving % 97)), user("Summarise.")]
+        kind = f"a prompt of {arriving} tokens"
+        figures, newcomer = beside_a_reply(server, args, kind, lambda talk=talk: ask(server.port, talk, 1))
+        yield from figures
         yield Figure("arrival", f"{kind}: answered after", newcomer.first, "s")
-        yield Figure("arrival", f"{kind}: the stream was running until then", float(pieces[-1] >= answered), "yes = 1")
+
+
+def exploding_schema(depth: int) -> dict:
+    """A choice of six at each level, spelt out: more than any compiler has time for."""
+    if depth == 0:
+        return {"type": "string"}
+    inner = exploding_schema(depth - 1)
+    return {
+        "oneOf": [
+            {"type": "object", "properties": {"kind": {"const": f"k{i}"}, "next": inner}, "required": ["kind", "next"]}
+            for i in range(6)
+        ]
+    }
+
+
+def schema(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    if server.name != "tempo9":
+        return  # nobody knows when the peer would answer
+    form = {"type": "json_schema", "json_schema": {"name": "s", "schema": exploding_schema(6)}}
+    body = {"messages": [user("Write.")], "response_format": form, "max_tokens": 1}
+    figures, status = beside_a_reply(
+        server, args, "a schema that explodes", lambda: post(server.port, "/v1/chat/completions", body)[0]
+    )
+    yield from figures
+    yield Figure("schema", "a schema that explodes: status", status, "of HTTP")
 
 
 def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
@@ -107,7 +147,7 @@ def prefix(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
         yield Figure("prefix", f"{what}: first token after", reply.first, "s")
 
 
-SCENARIOS = {"throughput": throughput, "arrival": arrival, "together": together, "prefix": prefix}
+SCENARIOS = {"throughput": throughput, "arrival": arrival, "schema": schema, "together": together, "prefix": prefix}
 
 
 def table(figures: dict[str, list[Figure]]) -> str:
