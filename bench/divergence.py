@@ -10,6 +10,9 @@ import numpy as np
 from machine import OURS, PEER_PROGRAMS, ROOT
 
 
+ENOUGH_SEQUENCES = 6
+
+
 class Divergence(typing.NamedTuple):
     """Of one program's next-token distributions from the truth."""
 
@@ -62,29 +65,43 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
-def divergence(truth: np.ndarray, other: np.ndarray) -> Divergence:
+class Rows(typing.NamedTuple):
+    """How far the rows of one sequence lie apart."""
+
+    kl: np.ndarray
+    same_first: np.ndarray
+
+
+def rows_apart(truth: np.ndarray, other: np.ndarray) -> Rows:
     if truth.shape != other.shape:
         raise SystemExit(f"logits of different shapes: {truth.shape} and {other.shape}")
-    per_row, same = [], []
+    kl, same = [], []
     for begin in range(0, len(truth), 64):  # a bounded part at a time: a row is a whole vocabulary
         first, second = truth[begin : begin + 64], other[begin : begin + 64]
         p, q = log_softmax(first), log_softmax(second)
-        per_row.append((np.exp(p) * (p - q)).sum(axis=-1))
+        kl.append((np.exp(p) * (p - q)).sum(axis=-1))
         same.append(first.argmax(axis=-1) == second.argmax(axis=-1))
-    rows = np.concatenate(per_row)
-    error = rows.std() / np.sqrt(len(rows))
-    return Divergence(float(rows.mean()), float(rows.max()), float(np.concatenate(same).mean()), float(error))
+    return Rows(np.concatenate(kl), np.concatenate(same))
 
 
-def our_logits(
-    programs: Programs, model: pathlib.Path, sequences: list[str], folder: pathlib.Path, *options: str
-) -> np.ndarray:
-    parts = []
-    for ids in sequences:
-        out = folder / "ours.npy"
-        run(programs.ours, "logits", "--gguf", model, "--ids", ids, "--out", out, "--threads", programs.threads, *options)
-        parts.append(np.load(out))
-    return np.concatenate(parts)
+def summary(sequences: list[Rows]) -> Divergence:
+    """All positions count alike. Those of one sequence share what they attend to, so they are no independent samples:
+    where there are enough sequences, the error comes from the differences between these."""
+    kl = np.concatenate([rows.kl for rows in sequences])
+    samples = np.array([rows.kl.mean() for rows in sequences]) if len(sequences) >= ENOUGH_SEQUENCES else kl
+    same = np.concatenate([rows.same_first for rows in sequences])
+    error = samples.std(ddof=min(1, len(samples) - 1)) / np.sqrt(len(samples))
+    return Divergence(float(kl.mean()), float(kl.max()), float(same.mean()), float(error))
+
+
+def divergence(truth: np.ndarray, other: np.ndarray) -> Divergence:
+    return summary([rows_apart(truth, other)])
+
+
+def our_logits(programs: Programs, model: pathlib.Path, ids: str, folder: pathlib.Path, *options: str) -> np.ndarray:
+    out = folder / "ours.npy"
+    run(programs.ours, "logits", "--gguf", model, "--ids", ids, "--out", out, "--threads", programs.threads, *options)
+    return np.load(out)
 
 
 def compare(
@@ -95,7 +112,11 @@ def compare(
         folder = pathlib.Path(name)
         ids_file, peer_file = folder / "ids.txt", folder / "peer.npy"
         run(programs.peers / "llama_logits", model, text, tokens, window, programs.threads, ids_file, peer_file)
-        sequences = ids_file.read_text().split()
-        true_logits = our_logits(programs, truth.model, sequences, folder, *truth.options)
-        ours = divergence(true_logits, our_logits(programs, model, sequences, folder, "--device", "cpu"))
-        return ours, divergence(true_logits, np.load(peer_file, mmap_mode="r"))
+        peer_logits = np.load(peer_file, mmap_mode="r")
+        ours, peers, done = [], [], 0
+        for ids in ids_file.read_text().split():
+            true_logits = our_logits(programs, truth.model, ids, folder, *truth.options)
+            ours.append(rows_apart(true_logits, our_logits(programs, model, ids, folder, "--device", "cpu")))
+            peers.append(rows_apart(true_logits, peer_logits[done : done + len(true_logits)]))
+            done += len(true_logits)
+        return summary(ours), summary(peers)

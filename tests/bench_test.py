@@ -51,7 +51,14 @@ def test_divergence_is_that_of_the_formula():
     assert result.mean == pytest.approx(first / 2)
     assert result.largest == pytest.approx(first)
     assert result.same_first == 0.5
-    assert result.error == pytest.approx(first / 2 / 2**0.5)  # deviation first / 2 of two positions
+    assert result.error == pytest.approx(first / 2)  # two samples, first and 0
+
+
+def test_positions_of_a_sequence_are_no_independent_samples():
+    sequences = [divergence.Rows(np.full(100, float(i)), np.ones(100, bool)) for i in range(8)]
+    result = divergence.summary(sequences)
+    assert result.mean == pytest.approx(3.5)
+    assert result.error == pytest.approx(np.std(range(8), ddof=1) / 8**0.5)
 
 
 def test_logits_of_different_shapes_are_not_compared():
