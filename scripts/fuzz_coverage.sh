@@ -15,7 +15,7 @@ declare -A patterns=(
   [gguf]='gguf/.*\.cpp'
   [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
   [openai_chat]='server/api/(openai_(chat|completions|messages|fields)|sampling_fields|tools|output_format|json_parse)\.cpp'
-  [reply]='chat/(parsers/.*|reply_parser|call_list)\.cpp'
+  [reply]='chat/(parsers/.*|reply_parser|reasoning)\.cpp'
   [responses]='server/api/(responses_input|responses_request|responses_tools|tools)\.cpp'
   [schema]='grammar/(schema_.*|json_schema|regex.*|number_range|decimal|structural_tag|code_points)\.cpp'
   [template]='chat/jinja/.*\.cpp'
@@ -34,16 +34,18 @@ measure() { # measure TARGET RUNS PATTERN
   LLVM_PROFILE_FILE=$build/$target.profraw "$program" --runs "$runs" "fuzz/corpus/$target" \
     ${EXTRA_CORPUS:+"$EXTRA_CORPUS"}
   "$(tool llvm-profdata)" merge -sparse "$build/$target.profraw" -o "$build/$target.profdata"
-  mapfile -t sources < <(find src -name '*.cpp' -o -name '*.h' | grep -E "^src/($pattern)$" | grep -v '_test' | sort)
-  [ ${#sources[@]} -gt 0 ] || { echo "no source matches $pattern" >&2; exit 2; }
-  "$(tool llvm-cov)" export -summary-only -instr-profile "$build/$target.profdata" "$program" "${sources[@]/#/$PWD/}" |
-    python3 -c '
-import json, os, sys
-for f in (data := json.load(sys.stdin)["data"][0])["files"]:
-    lines = f["summary"]["lines"]
-    print("{:40} {:4} lines {:6.1f}%".format(os.path.relpath(f["filename"]), lines["count"], lines["percent"]))
-total = data["totals"]["lines"]
-print("lines reached: {:.1f}% of {}".format(total["percent"], total["count"]))'
+  "$(tool llvm-cov)" export -summary-only -instr-profile "$build/$target.profdata" "$program" | python3 -c '
+import json, os, re, sys
+count = covered = 0
+for f in json.load(sys.stdin)["data"][0]["files"]:
+    name, lines = os.path.relpath(f["filename"]), f["summary"]["lines"]
+    if not re.fullmatch("src/(" + sys.argv[1] + ")", name) or "_test." in name:
+        continue
+    print("{:40} {:4} lines {:6.1f}%".format(name, lines["count"], lines["percent"]))
+    count, covered = count + lines["count"], covered + lines["covered"]
+if count == 0:
+    sys.exit("no source matches " + sys.argv[1])
+print("lines reached: {:.1f}% of {}".format(100 * covered / count, count))' "$pattern"
 }
 
 [ -f $build/build.ninja ] || cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
