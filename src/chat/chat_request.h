@@ -45,6 +45,7 @@ struct Tool {
   // May be called, but the prompt's head does not declare it: its declaration stands in the conversation,
   // where a search has found it. So a tool that is loaded on the way leaves the head as it is.
   bool deferred = false;
+  bool eager = false;  // its client takes arguments in pieces that may turn out to be no call
 };
 
 struct ChatRequest {

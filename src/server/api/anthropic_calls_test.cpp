@@ -3,6 +3,7 @@
 
 #include "server/api/anthropic_reply.h"
 #include "server/api/json_parse.h"
+#include "server/api/tools.h"
 #include "server/testing/played_reply.h"
 
 namespace tempo9::server {
@@ -10,18 +11,22 @@ namespace {
 
 using namespace testing;
 
-Answer answer(const std::vector<ChatDelta>& deltas, bool stream) {
+Answer answer(const std::vector<ChatDelta>& deltas, bool stream, bool eager = false) {
+  std::vector<chat::Tool> tools = {make_function("get_weather", "", Json()),
+                                   make_function("now", "", Json())};
+  for (chat::Tool& tool : tools) tool.eager = eager;
   return play(
       [&](auto response) {
-        return make_anthropic_reply({"req_0123456789abcdef", "m", stream, false}, std::move(response));
+        return make_anthropic_reply({"req_0123456789abcdef", "m", stream, false, CalledTools(tools)},
+                                    std::move(response));
       },
       deltas);
 }
 
 // The events between the message's start and its last delta, one line each.
-std::string events(const std::vector<ChatDelta>& deltas) {
+std::string events(const std::vector<ChatDelta>& deltas, bool eager = false) {
   std::string lines;
-  for (const std::string& event : answer(deltas, true).events()) {
+  for (const std::string& event : answer(deltas, true, eager).events()) {
     const Json data = *parse_json(event);
     const bool of_block = data["type"].get<std::string>().starts_with("content_block");
     if (of_block) lines += event + "\n";
@@ -80,23 +85,29 @@ TEST(AnthropicCalls, ThatAreWithdrawnCannotBeExecuted) {
                                              tool_use(kSecondId, "now", Json::object())}));
   const std::string streamed = events(one_withdrawn());
   EXPECT_TRUE(streamed.starts_with(
-      R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_0123456789abcdef0000","name":"get_weather","input":{}}}
-{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\": \"Pa"}}
-{"type":"content_block_stop","index":0}
-{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}
+      R"({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
 )")) << streamed;
+  EXPECT_EQ(streamed.find("get_weather\",\"input"), std::string::npos) << streamed;
+  EXPECT_NE(streamed.find("\"index\":1,\"content_block\":{\"type\":\"tool_use\""), std::string::npos)
+      << streamed;
 }
 
-// A block without input is a call of a tool that needs none.
-TEST(AnthropicCalls, ThatAreWithdrawnAtOnceHaveNoEmptyInput) {
-  const std::string streamed = events({calls({begun(0, "now"), withdrawn(0)}), ends(StopReason::kEnd)});
+// Clients would take a block without input for a call of a tool that needs none.
+TEST(AnthropicCalls, ThatAreWithdrawnAtOnceNeverBegin) {
+  EXPECT_EQ(events({calls({begun(0, "now"), withdrawn(0)}), ends(StopReason::kEnd)}), "end_turn\n");
+}
+
+TEST(AnthropicCalls, ComeAsTheyAreWrittenToClientsThatAskForIt) {
+  EXPECT_EQ(events(two_calls(), true), events(two_calls()));
   EXPECT_EQ(
-      streamed,
+      events({calls({begun(0, "now"), withdrawn(0)}), ends(StopReason::kEnd)}, true),
       R"({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_0123456789abcdef0000","name":"now","input":{}}}
 {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}
 {"type":"content_block_stop","index":0}
 end_turn
 )");
+  const std::string streamed = events(one_withdrawn(), true);
+  EXPECT_NE(streamed.find(R"("partial_json":"{\"city\": \"Pa"}})"), std::string::npos) << streamed;
 }
 
 }  // namespace

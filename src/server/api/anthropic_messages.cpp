@@ -19,6 +19,7 @@ void handle_anthropic_messages(Service& service, HttpRequest request,
   options.request_id = request.id;
   options.model = service.model_id();
   options.stream = parsed->stream;
+  options.tools = CalledTools(conversation.tools);
   options.thinking = conversation.enable_thinking.value_or(false);
   auto reply = make_anthropic_reply(std::move(options), response);
   start_generation(service, *std::move(parsed), std::move(reply), std::move(response));

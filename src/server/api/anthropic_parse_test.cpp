@@ -121,7 +121,8 @@ TEST(AnthropicMessages, ReadsToolsAndLeavesOutThoseOfAnthropicsServers) {
   const ApiRequest request = accepted(with(R"("tools":[
       {"name":"f","description":"does f","cache_control":{"type":"ephemeral"},
        "input_schema":{"$schema":"s","type":"object","properties":{"z":{},"a":{}}}},
-      {"type":"custom","name":"g","input_schema":{"type":"object"},"strict":true},
+      {"type":"custom","name":"g","input_schema":{"type":"object"},"strict":true,
+       "eager_input_streaming":true},
       {"type":"web_search_20250305","name":"web_search","max_uses":8}],
       "tool_choice":{"type":"tool","name":"g","disable_parallel_tool_use":true})"));
   EXPECT_EQ(show_tools(request),
@@ -129,7 +130,7 @@ TEST(AnthropicMessages, ReadsToolsAndLeavesOutThoseOfAnthropicsServers) {
             R"("parameters":{"$schema":"s","type":"object","properties":{"z":{},"a":{}}}}})"
             "\n"
             R"({"type":"function","function":{"name":"g","parameters":{"type":"object"}}})"
-            " strict\n");
+            " strict eager\n");
   EXPECT_EQ(request.unknown_fields, (std::vector<std::string>{"tools: web_search_20250305"}));
   EXPECT_EQ(request.tool_choice.name, "g");
   EXPECT_FALSE(request.parallel_tool_calls);

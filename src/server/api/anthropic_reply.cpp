@@ -137,18 +137,32 @@ class AnthropicReply final : public ReplyWriter {
     const ClientCall& call = calls_.call();
     if (step.begins) {
       close_block();
-      const std::string event = open_block({{"type", "tool_use"},
-                                            {"id", call_id("toolu_", options_.request_id, 0, call.index)},
-                                            {"name", call.tool.name},
-                                            {"input", Json::object()}});
-      if (options_.stream) response_->write(event);
+      show_call(call, open_block({{"type", "tool_use"},
+                                  {"id", call_id("toolu_", options_.request_id, 0, call.index)},
+                                  {"name", call.tool.name},
+                                  {"input", Json::object()}}));
     }
-    if (options_.stream && !step.added.empty())
-      response_->write(delta_event("input_json_delta", "partial_json", step.added));
-    if (step.finished) content_.back()["input"] = arguments_object(call.text);
-    if (step.finished || step.withdrawn) close_block();
-    // What a stream has shown ends as input that is no JSON.
-    if (step.withdrawn && !options_.stream) content_.erase(content_.size() - 1);
+    if (!step.added.empty()) show_call(call, delta_event("input_json_delta", "partial_json", step.added));
+    if (step.finished) {
+      content_.back()["input"] = arguments_object(call.text);
+      if (options_.stream) response_->write(std::exchange(held_call_, {}));
+      close_block();
+    } else if (step.withdrawn) {
+      withdraw(call);
+    }
+  }
+
+  void show_call(const ClientCall& call, const std::string& event) {
+    if (!options_.stream) return;
+    if (call.tool.eager) return response_->write(event);
+    held_call_ += event;
+  }
+
+  void withdraw(const ClientCall& call) {
+    if (options_.stream && call.tool.eager) return close_block();  // its input ends as no JSON
+    content_.erase(content_.size() - 1);
+    held_call_.clear();
+    open_ = false;
   }
 
   static Json empty_block(const char* type) {
@@ -169,12 +183,15 @@ class AnthropicReply final : public ReplyWriter {
 
   const AnthropicReplyOptions options_;
   const std::shared_ptr<ResponseWriter> response_;
-  const CalledTools tools_;  // none: the model's names are the client's
-  ClientCalls calls_{tools_};
+  ClientCalls calls_{options_.tools};
   Json content_ = Json::array();
   Json stop_reason_, stop_sequence_;  // null until known
   bool begun_ = false;
   bool open_ = false;  // the last block may grow
+  // The events of a call that is not complete yet. Nothing takes a block back that has begun, and clients
+  // make arguments of input that ends within (of `{"a": 1` as of `{`), so who has not asked for calls in
+  // pieces is shown complete ones only.
+  std::string held_call_;
 };
 
 }  // namespace

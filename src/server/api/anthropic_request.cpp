@@ -28,6 +28,7 @@ void read_tool(const Json& value, const FieldPath& path, ApiRequest& request, ch
   chat::Tool tool =
       make_function(name, fields.string("description").value_or(""), schema == nullptr ? Json() : *schema);
   tool.strict = fields.boolean("strict").value_or(false);
+  tool.eager = fields.boolean("eager_input_streaming").value_or(false);
   tool.deferred = fields.boolean("defer_loading").value_or(false);
   conversation.tools.push_back(std::move(tool));
 }

@@ -11,12 +11,13 @@ namespace tempo9::server {
 CalledTools::CalledTools(const std::vector<chat::Tool>& tools) {
   for (const chat::Tool& tool : tools)
     by_name_.try_emplace(
-        tool.name, CalledTool{tool.kind, tool.name_space, tool.own_name.empty() ? tool.name : tool.own_name});
+        tool.name, CalledTool{tool.kind, tool.name_space, tool.own_name.empty() ? tool.name : tool.own_name,
+                              tool.eager});
 }
 
 CalledTool CalledTools::find(const std::string& name) const {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? CalledTool{chat::Tool::Kind::kFunction, "", name} : found->second;
+  return found == by_name_.end() ? CalledTool{chat::Tool::Kind::kFunction, "", name, false} : found->second;
 }
 
 std::string call_id(std::string_view prefix, std::string_view request_id, int choice, int index) {

@@ -62,6 +62,7 @@ inline std::string show_tools(const ApiRequest& request) {
     if (tool.kind == chat::Tool::Kind::kFreeform) shown += " free-form";
     if (tool.kind == chat::Tool::Kind::kToolSearch) shown += " search";
     if (tool.strict) shown += " strict";
+    if (tool.eager) shown += " eager";
     if (tool.deferred) shown += " deferred";
     shown += "\n";
   }
