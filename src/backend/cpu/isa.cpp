@@ -78,7 +78,8 @@ bool has_i8mm() {
 constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
     {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
-    // For those who ask: 0.7 to 1.2 times as fast as the first where it was measured (Sapphire Rapids).
+    // For those who ask: where it was measured (Intel Xeons), quantised weights run 0.7 to 1.2 times as fast
+    // as with the first, and BF16 1.1 to 3.4 times.
     {"amx", has_amx, []() -> const Kernels& { return kAmxKernels; }},
     {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
     {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},

@@ -31,7 +31,10 @@ inline constexpr bool kHasBfloatTiles = requires {
 
 // Up to 32 columns of a panel as the unit reads them. Columns that are not there are zero.
 template <class L>
-[[gnu::always_inline]] inline void make_pair_lines(const uint8_t* units, int columns, uint8_t* lines) {
+[[gnu::always_inline]] inline void make_pair_lines(const uint8_t* units, int columns, bool from_memory,
+                                                   uint8_t* lines) {
+  if (from_memory)
+    for (int at = 0; at < kPairLines; at += kLineBytes) __builtin_prefetch(units + kPrefetchAhead + at);
   alignas(64) uint8_t last[kPairLines];
   if (columns < kBfloatColumns) {
     std::memset(last, 0, sizeof last);
@@ -70,7 +73,7 @@ void compute_bfloat_panels(const LinearTask& task, int r, int rows, int p,
     const int first = b * kBfloatColumns;
     for (int i = 0; i < Panels; ++i)
       make_pair_lines<L>(tile[i].panel + static_cast<size_t>(first) * PanelBF16::kUnitBytes,
-                         task.columns - first, lines[b % 2] + i * kPairLines);
+                         task.columns - first, r == 0, lines[b % 2] + i * kPairLines);
   };
   tiles.zero();
   make_lines(0);
