@@ -8,6 +8,7 @@
 
 #include "backend/cpu/cpu_kernels.h"
 #include "backend/cpu/isa.h"
+#include "backend/cpu/panel_formats.h"
 #include "quant/formats.h"
 
 namespace tempo9::backend::cpu {
@@ -79,6 +80,11 @@ inline std::vector<std::string> vector_isas() {
   for (const Kernels* kernels : runnable_kernels())
     if (std::string(kernels->name) != "scalar") names.emplace_back(kernels->name);
   return names;
+}
+
+// Whether an instruction set adds in linear.h's order. cpu_bfloat_test.cpp tests the exception.
+inline bool has_common_order(const std::string& isa, quant::Format format) {
+  return choose_kernels(isa).value()->linear[format_index(format)].input != InputForm::kBfloats;
 }
 
 }  // namespace tempo9::backend::cpu

@@ -22,11 +22,12 @@ void run_expert(const LinearOutput& output, int group, int first_panel, int last
   task.first_panel = first_panel;
   task.last_panel = last_panel;
   task.rows = groups.begin(group + 1) - begin;
-  input.select(task, weight.panels_format().floats, inputs, groups.slots(), begin);
+  const LinearKernel& kernel = context.kernels.linear[weight.format_index()];
+  input.select(task, kernel.input, inputs, groups.slots(), begin);
   task.out_stride = static_cast<size_t>(weight.rows());
   task.out = results + static_cast<size_t>(begin) * task.out_stride;
   task.bias = output.bias ? row_pointer(output.bias, expert) : nullptr;
-  context.kernels.linear[weight.format_index()](task);
+  kernel.run(task);
   const int first = first_panel * kPanelRows, last = std::min(weight.rows(), last_panel * kPanelRows);
   for (int i = 0; i < task.rows; ++i)
     std::memcpy(row_pointer(output.out, groups.slot(begin + i)) + first,
@@ -83,7 +84,8 @@ void run(const ExpertLinear& op, Context& context) {
   context.expert_groups.make(op.indices, op.outputs[0].weight->count());
   context.expert_matrices.fetch_add(static_cast<uint64_t>(groups.count() * op.count),
                                     std::memory_order_relaxed);
-  const InputRows input(op.input, std::span(op.outputs).first(static_cast<size_t>(op.count)));
+  const InputRows input(op.input, std::span(op.outputs).first(static_cast<size_t>(op.count)),
+                        context.kernels);
   const size_t input_bytes = round_to_lines(input.bytes(slots)), spare = input.row_of_floats();
   size_t result_floats = 0;
   for (int o = 0; o < op.count; ++o)
@@ -96,7 +98,7 @@ void run(const ExpertLinear& op, Context& context) {
   auto* results = reinterpret_cast<float*>(spares + spare * static_cast<size_t>(context.pool.threads()));
   context.pool.for_each(slots, [&](int place, int thread) {
     const int slot = groups.slot(place);
-    input.make(context.kernels, op.input_per_slot ? slot : slot / k, scratch, slots, place,
+    input.make(op.input_per_slot ? slot : slot / k, scratch, slots, place,
                spares + spare * static_cast<size_t>(thread));
   });
   for (int o = 0; o < op.count; ++o)

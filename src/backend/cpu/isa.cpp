@@ -31,9 +31,10 @@ struct CpuId {
 bool has_f16c() {
   return (CpuId(1).ecx >> 29 & 1) != 0;
 }
-bool has_amx_int8() {
-  const unsigned edx = CpuId(7).edx;
-  return (edx >> 24 & 1) != 0 && (edx >> 25 & 1) != 0;
+bool has_amx_units() {
+  constexpr unsigned kBfloats = 1u << 22, kTiles = 1u << 24, kBytes = 1u << 25,
+                     kAll = kBfloats | kTiles | kBytes;
+  return (CpuId(7).edx & kAll) == kAll;
 }
 
 // These questions include whether the operating system saves the registers.
@@ -51,7 +52,7 @@ bool has_avx512bf16() {
 // Linux keeps the tiles' registers only for a process that has asked (arch/x86/include/uapi/asm/prctl.h).
 bool has_amx() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return has_avx512bf16() && has_amx_int8() && ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return has_avx512bf16() && has_amx_units() && ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
 const Kernels& avx512bf16_kernels() {
@@ -77,7 +78,8 @@ bool has_i8mm() {
 constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
     {"avx512bf16", has_avx512bf16, avx512bf16_kernels},
-    // For those who ask: 0.7 to 1.2 times as fast as the first where it was measured (Sapphire Rapids).
+    // For those who ask: where it was measured (Intel Xeons), quantised weights run 0.7 to 1.2 times as fast
+    // as with the first, and BF16 1.1 to 3.4 times.
     {"amx", has_amx, []() -> const Kernels& { return kAmxKernels; }},
     {"avx512", has_avx512, []() -> const Kernels& { return kAvx512Kernels; }},
     {"avx2", has_avx2, []() -> const Kernels& { return kAvx2Kernels; }},

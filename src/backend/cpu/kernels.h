@@ -1,10 +1,12 @@
 // What a target provides: one table of functions per instruction set, all with the same results to the last
-// bit. They work on raw memory and know neither threads nor views; cpu_kernels.cpp deals out the work.
+// bit (but for BF16 weights where the matrix unit multiplies them: linear_bfloat.h). They work on raw memory
+// and know neither threads nor views; cpu_kernels.cpp deals out the work.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "backend/cpu/activation.h"
+#include "backend/cpu/bfloat_parts.h"
 #include "backend/cpu/format/list.h"
 #include "backend/ops.h"
 
@@ -24,13 +26,22 @@ struct LinearTask {
   const uint8_t* panels = nullptr;  // of the whole matrix
   int columns = 0, outputs = 0;     // of the matrix; the last panel may be padded
   int first_panel = 0, last_panel = 0;
-  const std::byte* input = nullptr;  // rows of ActivationBlock, or of float for unquantised formats
+  const std::byte* input = nullptr;  // rows in the kernel's InputForm
   size_t input_stride = 0;           // bytes
   int rows = 0;
   float* out = nullptr;
   size_t out_stride = 0;        // elements
   const float* bias = nullptr;  // may be null
   bool add = false;             // to what `out` holds
+};
+
+// What rows of activations consist of: ActivationBlock, float or BfloatBlock.
+enum class InputForm { kBlocks, kFloats, kBfloats };
+inline constexpr int kInputForms = 3;
+
+struct LinearKernel {
+  void (*run)(const LinearTask& task);
+  InputForm input;
 };
 
 // The heads of one token in a rotation. Pairs are (2i, 2i + 1), or (i, i + pairs) if `split`.
@@ -111,13 +122,14 @@ struct Kernels {
   // out may be x (and gate is read by kGated only). Not called for kAsIs.
   void (*prepare_row)(const RowRecipe& recipe, const float* x, const float* gate, float* out);
   void (*quantise_row)(const float* x, int columns, ActivationBlock* out);
+  void (*split_row)(const float* x, int columns, BfloatBlock* out);  // null if no kernel reads parts
   // x = activation(x); x = cap * tanh(x / cap).
   void (*activate_row)(Activation activation, float* x, int columns);
   void (*softcap_row)(float cap, float* x, int columns);
   // 16 columns of the state from `column` on.
   void (*delta_columns)(const DeltaTask& task, int column);
   void (*rotate_row)(const RotateTask& task, float* x, float* scratch);  // scratch: 2 * pairs floats
-  void (*linear[AllFormats::kCount])(const LinearTask& task);
+  LinearKernel linear[AllFormats::kCount];
   KvKernels kv[4];  // by KvType: f32, f16, bf16, q8_0
 };
 

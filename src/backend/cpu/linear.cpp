@@ -39,15 +39,14 @@ class OutputItems {
     task.last_panel = std::min(output->panels, task.first_panel + output->panels_per_item);
     task.rows = std::min(rows_per_item_, rows_ - first_row);
     task.out += static_cast<size_t>(first_row) * task.out_stride;
-    input.select(task, output->floats, memory, rows_, first_row);
-    output->kernel(task);
+    input.select(task, output->kernel.input, memory, rows_, first_row);
+    output->kernel.run(task);
   }
 
  private:
   struct Output {
-    void (*kernel)(const LinearTask&);
+    LinearKernel kernel;
     LinearTask task;
-    bool floats;
     int panels, panels_per_item;
     int first_item, last_item;
   };
@@ -68,7 +67,6 @@ class OutputItems {
                  .out_stride = static_cast<size_t>(output.out.stride),
                  .bias = output.bias ? row_pointer(output.bias, 0) : nullptr,
                  .add = output.add},
-        .floats = weight.panels_format().floats,
         .panels = weight.panels(),
         .panels_per_item = per_item,
         .first_item = count(),
@@ -86,7 +84,8 @@ class OutputItems {
 
 void run(const Linear& op, Context& context) {
   if (op.input.x.rows == 0) return;
-  const InputRows input(op.input, std::span(op.outputs).first(static_cast<size_t>(op.count)));
+  const InputRows input(op.input, std::span(op.outputs).first(static_cast<size_t>(op.count)),
+                        context.kernels);
   const OutputItems outputs(op, context);
   const int rows = input.rows();
   const bool shared = rows > 1;
@@ -99,9 +98,8 @@ void run(const Linear& op, Context& context) {
   context.pool.run([&](int thread) {
     std::byte* own = scratch + shared_bytes + thread_bytes * static_cast<size_t>(thread);
     std::byte* memory = shared ? scratch : own + input.row_of_floats();
-    if (!shared) input.make(context.kernels, 0, memory, 1, 0, own);
-    for (int row; (row = to_make.take()) >= 0; to_make.finish())
-      input.make(context.kernels, row, memory, rows, row, own);
+    if (!shared) input.make(0, memory, 1, 0, own);
+    for (int row; (row = to_make.take()) >= 0; to_make.finish()) input.make(row, memory, rows, row, own);
     to_make.wait();
     for (int item; (item = to_compute.take()) >= 0;) outputs.run(item, input, memory);
   });

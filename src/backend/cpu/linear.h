@@ -1,6 +1,7 @@
 // out[row][n] = sum over k of weight[n][k] * input[row][k], for every format and leaf.
 //
-// The contract that fixes the bits of one result, whatever rows, threads or leaf compute it:
+// The contract that fixes the bits of one result, whatever rows, threads or leaf compute it (but for what
+// linear_bfloat.h computes):
 //   Blocks of 32 columns ascending. In a block, D is an exact integer sum of products of levels. Then
 //     one scale:   sum = fma(w.scale * x.scale, D, sum); with a minimum, sum = fma(w.minimum, x.sum, sum)
 //     two scales:  both = fma(w.scale1, D1, w.scale0 * D0); with minima, both = fma(w.minimum1, M1,

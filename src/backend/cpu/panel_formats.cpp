@@ -51,7 +51,6 @@ constexpr PanelFormat entry() {
       .block_columns = Format::Block::kColumns,
       .block_bytes = sizeof(typename Format::Block),
       .unit_bytes = Format::kUnitBytes,
-      .floats = kIsFloats<Format>,
       .repack = repack_panel<Format>,
       .decode_row = decode_row<Format>,
   };

@@ -12,7 +12,6 @@ struct PanelFormat {
   int block_columns;
   size_t block_bytes;  // in the file
   size_t unit_bytes;   // of a panel, for a block of each of its 16 rows
-  bool floats;         // activations stay f32
   // 16 rows of `blocks` blocks each, by their addresses, to a panel.
   void (*repack)(const uint8_t* const* rows, int blocks, uint8_t* panel);
   // Exactly what quant::decode_row gives for that row.

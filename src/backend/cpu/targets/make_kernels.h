@@ -2,18 +2,30 @@
 #pragma once
 #include "backend/cpu/attention.h"
 #include "backend/cpu/delta.h"
-#include "backend/cpu/linear_tiles.h"
+#include "backend/cpu/linear_bfloat.h"
 #include "backend/cpu/rows.h"
 #include "backend/cpu/targets/targets.h"
 
 namespace tempo9::backend::cpu {
 
 template <class Format, class L>
-consteval auto choose_linear() {
-  if constexpr (kHasTiles<L> && !kIsFloats<Format>)
-    return linear_by_tiles<Format, L>;
+consteval LinearKernel choose_linear() {
+  if constexpr (kHasBfloatTiles<L> && Format::kFormat == quant::Format::kBF16)
+    return {linear_by_bfloat_tiles<L>, InputForm::kBfloats};
+  else if constexpr (kIsFloats<Format>)
+    return {linear<Format, L>, InputForm::kFloats};
+  else if constexpr (kHasTiles<L>)
+    return {linear_by_tiles<Format, L>, InputForm::kBlocks};
   else
-    return linear<Format, L>;
+    return {linear<Format, L>, InputForm::kBlocks};
+}
+
+template <class L>
+consteval auto choose_split_row() {
+  if constexpr (kHasBfloatTiles<L>)
+    return split_row<L>;
+  else
+    return nullptr;
 }
 
 template <class L, class... Formats>
@@ -22,6 +34,7 @@ consteval Kernels make_kernels(const char* name, FormatList<Formats...>) {
       .name = name,
       .prepare_row = prepare_row<L>,
       .quantise_row = quantise_row<L>,
+      .split_row = choose_split_row<L>(),
       .activate_row = activate_row<L>,
       .softcap_row = softcap_row<L>,
       .delta_columns = delta_columns<L>,
