@@ -5,9 +5,9 @@ From each model llama-quantize makes a file of every format. The truth about suc
 its decoded weights with float32 keys and values: the `reference` device, which is slow, or for large models (--decoded)
 the `cpu` device on weights that llama-quantize decoded to float32, which is the same arithmetic in another order of sums.
 Mean Kullback-Leibler divergences of the next-token distributions from that truth, ours and the peer's, are printed and
-written to bench/results/<cpu>/formats-<model>-<date>.csv. Exits with 1 where ours exceeds the peer's by more than a tenth and by
-more than chance explains: twice the standard error (where rounding sends a token to other experts, a few positions
-decide the mean, and only more tokens make it certain).
+written to bench/results/<cpu>/formats-<model>-<tokens>-<date>.csv. Exits with 1 where ours exceeds the peer's by more than a tenth and by
+more than chance explains: twice the standard error (the positions of a sequence share what they attend to, so a few sequences
+decide the mean, and only more of them make it certain).
 
     bench/formats.py --tiny --tokens 2000
     bench/formats.py --decoded --models models/SmolLM2-135M-Instruct.Q4_1.gguf --tokens 2000
@@ -137,13 +137,13 @@ def main() -> None:
 
     too_far = []
     for model in args.models:
-        too_far += report(measure(args, programs, model), model.stem)
+        too_far += report(measure(args, programs, model), f"{model.stem}-{args.tokens}")
     if args.tiny:
         measured = []
         with tempfile.TemporaryDirectory() as folder:
             for arch, model in TINY.items():
                 measured += measure(args, programs, model.write(pathlib.Path(folder) / f"tiny-{arch}.gguf"))
-        too_far += report(measured, "tiny")
+        too_far += report(measured, f"tiny-{args.tokens}")
     if too_far:
         raise SystemExit(f"more than {TOLERANCE} times as far from the truth as the peer: {', '.join(too_far)}")
 

@@ -13,6 +13,7 @@ declare -A patterns=(
   [anthropic]='server/api/(anthropic_request|anthropic_content|conversation|images|output_format|fields)\.cpp'
   [conversation]='chat/(chat_template|probe|reasoning_effort|rewriting|template_variables)\.cpp'
   [gguf]='gguf/.*\.cpp'
+  [http]='server/http/(exchange|gate|http_server|session)\.cpp'
   [ollama]='server/api/(ollama_request|sampling_fields)\.cpp'
   [openai_chat]='server/api/(openai_(chat|completions|messages|fields)|sampling_fields|tools|output_format|json_parse)\.cpp'
   [reply]='chat/(parsers/.*|reply_parser|reasoning)\.cpp'
