@@ -58,8 +58,8 @@ def _read_ollama(reply: dict) -> Answer:
 DIALECTS = {
     "chat": Dialect("/v1/chat/completions", "messages", lambda tokens: {"max_tokens": tokens},
                     {"temperature": 0, "chat_template_kwargs": {"enable_thinking": False}}, _read_chat),
-    "responses": Dialect("/v1/responses", "input", lambda tokens: {"max_output_tokens": tokens}, {"temperature": 0},
-                         _read_response),
+    "responses": Dialect("/v1/responses", "input", lambda tokens: {"max_output_tokens": tokens},
+                         {"temperature": 0, "reasoning": {"effort": "none"}}, _read_response),
     "messages": Dialect("/v1/messages", "messages", lambda tokens: {"max_tokens": tokens}, {"temperature": 0}, _read_message),
     "ollama": Dialect("/api/chat", "messages", lambda tokens: {"options": {"num_predict": tokens, "temperature": 0}},
                       {"think": False}, _read_ollama),
