@@ -3,7 +3,8 @@
     throughput  short chats at 1, 4, 8 and 16 streams at once: tokens per second in all
     arrival     a reply is running when a prompt of 4K, then of 16K tokens arrives: the largest gap between two of its pieces
                 beside the median gap before, in the whole time until the new prompt is answered
-    schema      the same while a request comes whose schema takes too long to compile (ours)
+    schema      the same while a request comes whose schema takes too long to compile, and while one is answered whose
+                text has a greatest length (ours)
     crowd       one prompt of 4K tokens, then four at once and a short one 0.2 s later: seconds to their first pieces, and
                 prompt tokens per second in all
     together    one, then eight agents starting at the same moment on one long system prompt: seconds until all have their
@@ -137,13 +138,16 @@ def exploding_schema(depth: int) -> dict:
 def schema(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     if server.name != "tempo9":
         return  # nobody knows when the peer would answer
-    form = {"type": "json_schema", "json_schema": {"name": "s", "schema": exploding_schema(6)}}
-    body = {"messages": [user("Write.")], "response_format": form, "max_tokens": 1}
-    figures, status = beside_a_reply(
-        server, args, "a schema that explodes", lambda: post(server.port, "/v1/chat/completions", body)[0]
-    )
-    yield from figures
-    yield Figure("schema", "a schema that explodes: status", status, "of HTTP")
+    text = {"type": "string", "maxLength": 2000}
+    bounded = {"type": "object", "properties": {"text": text}, "required": ["text"]}
+    for kind, asked in (("a schema that explodes", exploding_schema(6)), ("a text of bounded length", bounded)):
+        form = {"type": "json_schema", "json_schema": {"name": "s", "schema": asked}}
+        body = {"messages": [user("Write a long text.")], "response_format": form, "max_tokens": 40}
+        figures, status = beside_a_reply(
+            server, args, kind, lambda body=body: post(server.port, "/v1/chat/completions", body)[0]
+        )
+        yield from figures
+        yield Figure("schema", f"{kind}: status", status, "of HTTP")
 
 
 def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
