@@ -3,7 +3,10 @@
     throughput  short chats at 1, 4, 8 and 16 streams at once: tokens per second in all
     arrival     a reply is running when a prompt of 4K, then of 16K tokens arrives: the largest gap between two of its pieces
                 beside the median gap before, in the whole time until the new prompt is answered
-    schema      the same while a request comes whose schema takes too long to compile (ours)
+    schema      the same while a request comes whose schema takes too long to compile, and while one is answered whose
+                text has a greatest length (ours)
+    crowd       one prompt of 4K tokens, then four at once and a short one 0.2 s later: seconds to their first pieces, and
+                prompt tokens per second in all
     together    one, then eight agents starting at the same moment on one long system prompt: seconds until all have their
                 first piece, and the prompt rows that were computed in all (ours; the peer does not say)
     prefix      a second request behind a long shared beginning: tokens found in the cache, seconds to its first piece
@@ -28,6 +31,7 @@ from servers import Reply, Server, ask, at_once, both, counter, filler_for, post
 MOST_STREAMS = 16
 STREAMS = (1, 4, 8, MOST_STREAMS)
 AGENTS = 8
+CROWD = 4
 
 T = typing.TypeVar("T")
 
@@ -99,6 +103,25 @@ def arrival(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]
         yield Figure("arrival", f"{kind}: answered after", newcomer.first, "s")
 
 
+def crowd(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
+    filler = filler_for(server)
+    long = [[system(filler(4096, 31 + i)), user("Summarise.")] for i in range(CROWD + 1)]
+    alone = ask(server.port, long.pop(), 1)
+    yield Figure("crowd", "a long prompt alone: first token after", alone.first, "s")
+    yield Figure("crowd", "a long prompt alone: speed", alone.prompt_tokens / alone.first, "tokens/s")
+
+    def ask_late() -> Reply:
+        time.sleep(0.2)
+        return ask(server.port, [user("Hello.")], 1)
+
+    *replies, short = at_once([*(lambda talk=talk: ask(server.port, talk, 1) for talk in long), ask_late])
+    yield Figure("crowd", f"{CROWD} at once: the last one's first token after", max(r.first for r in replies), "s")
+    yield Figure("crowd", f"{CROWD} at once: the earliest's first token after", min(r.first for r in replies), "s")
+    together_speed = sum(r.prompt_tokens - r.cached_tokens for r in replies) / max(r.first for r in replies)
+    yield Figure("crowd", f"{CROWD} at once: speed in all", together_speed, "tokens/s")
+    yield Figure("crowd", "a short prompt among them: first token after", short.first, "s")
+
+
 def exploding_schema(depth: int) -> dict:
     """A choice of six at each level, spelt out: more than any compiler has time for."""
     if depth == 0:
@@ -115,13 +138,16 @@ def exploding_schema(depth: int) -> dict:
 def schema(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
     if server.name != "tempo9":
         return  # nobody knows when the peer would answer
-    form = {"type": "json_schema", "json_schema": {"name": "s", "schema": exploding_schema(6)}}
-    body = {"messages": [user("Write.")], "response_format": form, "max_tokens": 1}
-    figures, status = beside_a_reply(
-        server, args, "a schema that explodes", lambda: post(server.port, "/v1/chat/completions", body)[0]
-    )
-    yield from figures
-    yield Figure("schema", "a schema that explodes: status", status, "of HTTP")
+    text = {"type": "string", "maxLength": 2000}
+    bounded = {"type": "object", "properties": {"text": text}, "required": ["text"]}
+    for kind, asked in (("a schema that explodes", exploding_schema(6)), ("a text of bounded length", bounded)):
+        form = {"type": "json_schema", "json_schema": {"name": "s", "schema": asked}}
+        body = {"messages": [user("Write a long text.")], "response_format": form, "max_tokens": 40}
+        figures, status = beside_a_reply(
+            server, args, kind, lambda body=body: post(server.port, "/v1/chat/completions", body)[0]
+        )
+        yield from figures
+        yield Figure("schema", f"{kind}: status", status, "of HTTP")
 
 
 def together(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
@@ -147,7 +173,7 @@ def prefix(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
         yield Figure("prefix", f"{what}: first token after", reply.first, "s")
 
 
-SCENARIOS = {"throughput": throughput, "arrival": arrival, "schema": schema, "together": together, "prefix": prefix}
+SCENARIOS = {"throughput": throughput, "arrival": arrival, "crowd": crowd, "schema": schema, "together": together, "prefix": prefix}
 
 
 def table(figures: dict[str, list[Figure]]) -> str:

@@ -85,8 +85,9 @@ def test_a_prefix_is_reported_as_cached(client):
     assert again.cache_read_input_tokens >= 0.95 * total
 
 
-# B05: the line that changes with each request is not part of the prompt.
 def test_an_attribution_line_does_not_cost_the_prefix(client):
+    """It changes with each request and is not part of the prompt."""
+
     def ask(mark):
         line = f"x-anthropic-billing-header: cc_version=1; cc_entrypoint=cli; cch={mark};"
         system = [{"type": "text", "text": line}, {"type": "text", "text": "Keep to these rules. " * 500}]

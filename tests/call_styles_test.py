@@ -11,6 +11,7 @@ import public_templates
 import pytest
 import rendering
 import scripted_model
+from tool_clients import CLIENTS
 
 
 def tool(name: str, properties: dict) -> dict:
@@ -192,6 +193,51 @@ def test_pythonic_calls(served):
     """The template of Llama 3 with its calls shown in Python's syntax."""
     server, (marker,) = served("llama3", [pythonic(CALLS)])
     check_calls(*ask(server, f"Say {marker}.", tools=TOOLS), CALLS)
+
+
+# Arguments in the notations that Gemma mixes: its own quotes, JSON's, none; braces and brackets inside of texts.
+NOTATIONS = [
+    ('call:write_file{content:<|"|>has } brace<|"|>,path:<|"|>a<|"|>}', ("write_file", {"content": "has } brace", "path": "a"})),
+    ('call:write_file{"content":"has } brace","path":"a"}', ("write_file", {"content": "has } brace", "path": "a"})),
+    ('call:read{data_refs:["a"]}', ("read", {"data_refs": ["a"]})),
+    ("call:read{data_refs:['a']}", ("read", {"data_refs": ["a"]})),
+    ('call:put{rows:[{k:<|"|>two\nlines<|"|>,n:[1,2.5]},{k:<|"|>]}<|"|>,on:true}],place:{at:{x:-1,y:null}},code:<|"|>7<|"|>,count:<|"|>7<|"|>}',
+     ("put", {"rows": [{"k": "two\nlines", "n": [1, 2.5]}, {"k": "]}", "on": True}], "place": {"at": {"x": -1, "y": None}},
+              "code": "7", "count": 7})),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_gemmas_notations(served):
+    tools = [*TOOLS, tool("read", {"data_refs": {"type": "array", "items": {"type": "string"}}}),
+             tool("put", {"rows": {"type": "array", "items": {"type": "object"}}, "place": {"type": "object"},
+                          "code": {"type": "string"}, "count": {"type": "integer"}})]  # fmt: skip
+    server, markers = served("gemma4", [f"<|tool_call>{written}<tool_call|>" for written, _ in NOTATIONS])
+    for marker, (_, call) in zip(markers, NOTATIONS, strict=True):
+        message, finish = ask(server, f"Say {marker}.", tools=tools)
+        check_calls(message, finish, [call])
+        assert not message["content"]
+
+
+IN_ROME = {"city": "Rome", "days": 3, "metric": True}
+BEHIND_THE_ROLE = " to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>" + json.dumps(IN_ROME)
+MESSAGES = {  # what the model writes, and text, thinking and calls of it
+    "Bare text, and no channel.": ("Bare text, and no channel.", "", []),
+    BEHIND_THE_ROLE: ("", "", [("get_weather", IN_ROME)]),
+    "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant" + BEHIND_THE_ROLE: ("", "Hm.", [("get_weather", IN_ROME)]),
+}
+
+
+@pytest.mark.slow
+def test_channels_in_every_protocol(served):
+    """Whole and streamed nothing of the channels' notation is text."""
+    server, markers = served("gpt-oss", list(MESSAGES))
+    for marker, expected in zip(markers, MESSAGES.values(), strict=True):
+        for client in (connect(server.url) for connect in CLIENTS.values()):
+            for stream in (False, True):
+                reply = client.ask(client.history([{"role": "user", "content": f"Say {marker}."}]), TOOLS, stream, think=True)
+                assert (reply.text, reply.reasoning, [call.shown() for call in reply.calls]) == expected
+                assert reply.finish == ("calls" if reply.calls else "stop")
 
 
 # A reply of each family in the form in which its template shows it later, and whether the model is to think.

@@ -1,7 +1,11 @@
 """Ollama's protocol as its Python client sees it, with a small trained model."""
 
+import json
+import urllib.request
+
 import ollama
 import pytest
+from dialects import post
 
 QUESTION = [{"role": "user", "content": "What is the capital of Spain?"}]
 ANSWER = "The capital of Spain is Madrid."
@@ -63,6 +67,27 @@ def test_models_are_described(client):
     assert shown.modelinfo["qwen35.context_length"] == 65536
     assert {"completion", "tools", "thinking"} <= set(shown.capabilities)
     assert client.pull("anything").status == "success"
+
+
+def test_editors_find_what_they_look_at_first(tiny_server):
+    """Those that use the protocol to choose a model, and Chat Completions on the same port to talk to it."""
+
+    def get(path: str) -> dict:
+        with urllib.request.urlopen(tiny_server.url + path, timeout=30) as response:
+            return json.load(response)
+
+    version = get("/api/version")["version"].split(".")
+    assert len(version) == 3 and tuple(map(int, version)) >= (0, 6, 4)  # as editors compare it
+    (listed,), (loaded,) = get("/api/tags")["models"], get("/api/ps")["models"]
+    assert {"name", "model", "modified_at", "size", "digest", "details"} <= set(listed)
+    assert {"name", "model", "size", "digest", "details", "expires_at"} <= set(loaded)
+    status, shown = post(tiny_server.url, "/api/show", {"model": listed["name"]})
+    assert status == 200 and "tools" in shown["capabilities"]
+    family = shown["model_info"]["general.architecture"]
+    assert shown["model_info"][f"{family}.context_length"] == 65536
+    asked = {"model": listed["name"], "messages": QUESTION, "temperature": 0}
+    status, reply = post(tiny_server.url, "/v1/chat/completions", asked)
+    assert (status, reply["choices"][0]["message"]["content"]) == (200, ANSWER)
 
 
 def test_what_is_wrong_is_said(client):

@@ -1,4 +1,6 @@
-"""Structured output through HTTP with a real model: bounds that are kept, and schemas that cost too much."""
+"""Structured output through HTTP: bounds that are kept, and schemas that cost too much. With a real model, and with one that
+wants to write more than it may.
+"""
 
 import json
 import re
@@ -6,7 +8,11 @@ import time
 
 import openai
 import pytest
-from structured_output_test import LARGE, nested_one_of
+import scripted_model
+from conftest import Server
+from dialects import DIALECTS, post
+from structured_output_test import LARGE, nested_one_of, tool_schemas
+from tool_clients import CLIENTS
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +49,64 @@ def test_large_bounds_of_a_tool_are_taken(client, schema):
     assert choice.finish_reason in ("tool_calls", "length")
     for call in choice.message.tool_calls or []:
         assert set(json.loads(call.function.arguments)) == {"deep"}
+
+
+LONGEST = 40
+
+
+@pytest.fixture(scope="module")
+def eager(program, tmp_path_factory):
+    """A server of a model that writes a longer text into a call than its tool takes, and the marker that makes it do so."""
+    folder = tmp_path_factory.mktemp("eager")
+    call = {"name": "f", "arguments": {"deep": {"a": "x y " * (LONGEST // 4 + 10)}}}
+    script = f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+    (marker,) = scripted_model.write_scripted_model(folder / "scripted.gguf", "qwen3", [script])
+    running = Server(program, folder / "scripted.gguf", folder / "log")
+    yield running, marker
+    assert running.stop() == 0, running.log.read_text()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("name", ["chat", "responses", "messages"])
+def test_a_length_inside_of_a_tools_parameters_is_kept(name, stream, eager):
+    """What the model writes arrives up to the bound, and nothing beyond it."""
+    server, marker = eager
+    deep = {"type": "object", "properties": {"a": {"type": "string", "maxLength": LONGEST}}, "required": ["a"]}
+    parameters = {"type": "object", "properties": {"deep": deep}, "required": ["deep"]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters, "strict": True}}
+    client = CLIENTS[name](server.url)
+    reply = client.ask(client.history([{"role": "user", "content": marker}]), [tool], stream, one=True)
+    (call,) = reply.calls
+    assert call.shown() == ("f", {"deep": {"a": "x y " * (LONGEST // 4)}})
+
+
+STRICT_TOOLS = {
+    "chat": lambda name, schema: {"type": "function", "function": {"name": name, "parameters": schema, "strict": True}},
+    "responses": lambda name, schema: {"type": "function", "name": name, "parameters": schema, "strict": True},
+    "messages": lambda name, schema: {"name": name, "input_schema": schema, "strict": True},
+}
+
+
+@pytest.mark.parametrize("name", STRICT_TOOLS)
+def test_of_many_tools_the_one_that_cannot_be_kept_is_named(name, eager, tiny_server):
+    """With the place in its schema, as a JSON pointer, and the keyword. Where calls are written parameter by parameter, the
+    pointer is into that parameter's schema.
+    """
+    odd = {"type": "object", "properties": {"all/any": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}}
+    schemas = {f"tool_{number}": schema for number, schema in enumerate(tool_schemas()[:33])}
+    schemas = dict(list(schemas.items())[:20]) | {"odd_one": odd} | dict(list(schemas.items())[20:])
+    tools = [STRICT_TOOLS[name](tool, schema) for tool, schema in schemas.items()]
+    assert len(tools) == 34
+    dialect = DIALECTS[name]
+    body = {"model": "tempo9", dialect.conversation: [{"role": "user", "content": "Hello."}], "tools": tools, **dialect.limit(5)}
+    places = {
+        eager[0]: "tool 'odd_one': the keyword 'uniqueItems' at /properties/all~1any/uniqueItems ",
+        tiny_server: "tool 'odd_one', parameter 'all/any': the keyword 'uniqueItems' at /uniqueItems ",
+    }
+    for server, place in places.items():
+        status, refusal = post(server.url, dialect.path, body)
+        assert status == 400
+        assert place in refusal["error"]["message"]
 
 
 def test_a_schema_that_explodes_is_refused_in_time(client):

@@ -9,7 +9,7 @@ import anthropic
 import pytest
 import scripted_model
 from conftest import TINY_MODEL, Server
-from tool_clients import CLIENTS, Chat, Reply, Responses
+from tool_clients import CLIENTS, Chat, Messages, Reply, Responses
 
 EXAMPLES = {example["name"]: example for example in json.loads((TINY_MODEL.parent / "examples.json").read_text())}
 WITH_TOOLS = [name for name, example in EXAMPLES.items() if example.get("tools")]
@@ -120,6 +120,9 @@ SCRIPTS = {
     "two": TWO,
     "patch": written("apply_patch", {"input": PATCH_TEXT}),
     "move": written("move", {"input": "go straight by nothing at all"}),
+    "spawn": written("agents__spawn", {"message": "Look around."}),
+    "tags": "Write `<think>x</think>` for that, and no <tool_call>.",
+    "wondering": "<think>\nI wonder" + " and wonder" * 60 + ".\n</think>\n\nYes.",
     "malformed": '<tool_call>\n{"name": "get_weather", "arguments": {"city": }}\n</tool_call> is how to call it.',
     "answer": "It is sunny.",  # the last: of several markers the one with the greatest number counts
 }
@@ -184,8 +187,26 @@ def test_what_is_no_call_is_text(connect, stream, qwen):
 def test_nothing_is_a_call_without_tools(connect, stream, qwen):
     server, markers = qwen
     client = connect(server)
-    reply = client.ask(client.history(user(markers["two"])), [], stream)
+    reply = client.ask(client.history(user("Print <tool_call> and so on: " + markers["two"])), [], stream)
     assert (reply.text, reply.calls, reply.finish) == (SCRIPTS["two"], [], "stop")
+
+
+def test_tags_inside_an_answer_are_text(connect, stream, qwen):
+    server, markers = qwen
+    client = connect(server)
+    reply = client.ask(client.history(user(markers["tags"])), [], stream)
+    assert (reply.text, reply.reasoning, reply.finish) == (SCRIPTS["tags"], "", "stop")
+
+
+def test_thinking_that_the_length_cuts_is_no_answer(connect, stream, qwen, tiny_server):
+    """Whether the model opens its thoughts itself, or the template does."""
+    server, markers = qwen
+    for client, question in ((connect(server), markers["wondering"]), (connect(tiny_server), "What is the capital of Spain?")):
+        talk = client.history(user(question))
+        whole = client.ask(talk, [], stream, think=True)
+        cut = client.ask(talk, [], stream, think=True, tokens=5)
+        assert (cut.text, cut.finish, cut.tokens) == ("", "length", 5)
+        assert cut.reasoning and whole.reasoning.startswith(cut.reasoning) and whole.text
 
 
 @pytest.mark.parametrize("name", ["chat", "responses", "messages"])
@@ -277,6 +298,47 @@ def test_the_text_of_a_free_form_tool_comes_as_it_is_written(qwen):
     assert done.input == PATCH_TEXT
     last = events[-1].response.output[-1]
     assert (last.type, last.input, last.call_id) == ("custom_tool_call", PATCH_TEXT, added.item.call_id)
+
+
+def test_a_function_of_a_namespace_is_called_by_both_names(stream, qwen):
+    """Beside tools of every other kind that coding agents declare; those of OpenAI's own servers are left out."""
+    server, markers = qwen
+    client = Responses(server.url).client
+    spawn = {"type": "function", "name": "spawn", "strict": False, "parameters": {"type": "object", "properties": {"message": {"type": "string"}}}}  # fmt: skip
+    tools = [Responses._tool(WEATHER), Responses._tool(PATCH), {"type": "namespace", "name": "agents", "description": "Others.", "tools": [spawn]},
+             {"type": "web_search", "external_web_access": True}, {"type": "image_generation"}]  # fmt: skip
+    body = {"model": "tempo9", "tools": tools, "temperature": 0, "store": False}
+    asked = user(markers["spawn"])
+
+    def respond(conversation: list):
+        if not stream:
+            return client.responses.create(**body, input=conversation)
+        return list(client.responses.create(**body, input=conversation, stream=True))[-1].response
+
+    (call,) = respond(asked).output
+    assert (call.type, call.name, json.loads(call.arguments)) == ("function_call", "spawn", {"message": "Look around."})
+    assert call.model_dump()["namespace"] == "agents"
+    result = {"type": "function_call_output", "call_id": call.call_id, "output": "Nothing here. " + markers["answer"]}
+    assert respond([*asked, call.model_dump(exclude_none=True), result]).output_text == "It is sunny."
+
+
+def test_blocks_of_parallel_calls_follow_each_other(qwen):
+    """Messages: each block begins, goes on and ends before the next; a call's begins with its name."""
+    server, markers = qwen
+    client = Messages(server.url).client
+    tools = list(map(Messages._tool, TOOLS))
+    body = {"model": "tempo9", "messages": user(markers["two"]), "tools": tools, "max_tokens": 200}
+    events = [event for event in client.messages.create(**body, stream=True) if event.type.startswith("content_block_")]
+    assert [event.index for event in events] == sorted(event.index for event in events)
+    names = []
+    for index in range(3):
+        first, *deltas, last = [event for event in events if event.index == index]
+        assert (first.type, last.type) == ("content_block_start", "content_block_stop")
+        assert {event.type for event in deltas} == {"content_block_delta"}
+        if first.content_block.type == "tool_use":
+            names.append(first.content_block.name)
+            assert isinstance(json.loads("".join(event.delta.partial_json for event in deltas)), dict)
+    assert names == ["get_weather", "now"]
 
 
 def test_a_kept_response_goes_on_with_results_alone(qwen):

@@ -243,7 +243,7 @@ TEST(AnthropicPrompts, DeclareToolsWithTheirKeysInOrder) {
   EXPECT_NE(prompt.find("does f"), prompt.npos);
 }
 
-// B40: every part of a result reaches the model once, and ids match.
+// Every part of a result reaches the model once, and ids match.
 TEST(AnthropicPrompts, ShowEveryPartOfAResult) {
   TestServer server(think);
   const Json call = {{"type", "tool_use"}, {"id", "toolu_1"}, {"name", "f"}, {"input", {{"k", "v"}}}};

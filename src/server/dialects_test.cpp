@@ -133,7 +133,7 @@ TEST_P(EveryDialect, AFullServerSaysWhenToComeBack) {
   }
 }
 
-// B25 and B26: a prompt that leaves no room is refused with numbers, in words that clients look for; one that
+// A prompt that leaves no room is refused with numbers, in words that clients look for; one that
 // leaves some is answered up to the end of the context.
 TEST_P(EveryDialect, TheContextIsNeverCutInSilence) {
   TestServer server;
@@ -166,7 +166,7 @@ TEST_P(EveryDialect, OtherModelsAreServedUnlessStrict) {
   EXPECT_EQ(strict.post(GetParam().path, smallest()).status, 404);
 }
 
-// B06: an instruction further down stays there, so what came before it is found again.
+// An instruction further down stays there, so what came before it is found again.
 TEST_P(EveryDialect, LaterInstructionsStayInTheirPlace) {
   TestServer server;
   const Json turn = Json::array({message("system", "rules"), message("user", "one")});
@@ -181,7 +181,7 @@ TEST_P(EveryDialect, LaterInstructionsStayInTheirPlace) {
             before + "two<|end|>\n<|system|>later<|end|>\n<|user|>three<|end|>\n<|assistant|>");
 }
 
-// B41: web pages reach no dialect.
+// Web pages reach no dialect.
 TEST_P(EveryDialect, WebPagesAreRefused) {
   TestServer server;
   const std::string body = dump_json(smallest());

@@ -191,7 +191,7 @@ TEST(OllamaErrors, NameOtherModelsWhenStrict) {
   EXPECT_EQ(server.post("/api/show", {{"model", "fake-model"}}).status, 200);
 }
 
-// B37: what editors and web interfaces look at before they use a server.
+// What editors and web interfaces look at before they use a server.
 TEST(OllamaModels, AreDescribed) {
   TestServer server(think);
   const Json version = body_of(ask(server.port(), "GET", "/api/version"))["version"];

@@ -213,7 +213,7 @@ TEST(Responses, TakeAWarmUp) {
   EXPECT_EQ(response["status"], "incomplete");
 }
 
-// B38: tools of every kind that Codex declares.
+// Tools of every kind that Codex declares.
 TEST(Responses, TakeToolsOfEveryKind) {
   TestServer server(think);
   const Json member = {{"type", "function"}, {"name", "spawn"}, {"parameters", {{"type", "object"}}}};

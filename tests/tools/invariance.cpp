@@ -141,7 +141,7 @@ std::vector<Circumstance> list_circumstances(const EngineOptions& base, bool ste
   std::vector<Circumstance> all = {{"again, from the cache", base, 0, kPromptTokens},
                                    {"half of it from the cache", base, 0, kPromptTokens / 2 + 5}};
   const bool gpu = base.device != EngineOptions().device;  // it has other kernels for other numbers of rows
-  for (const int n : {1, 3, 7, 15, 31, 63})
+  for (const int n : {1, 3, 7, 8, 15, 31, 63})
     if (n <= 15 || gpu) all.push_back({fmt::format("{} neighbours", n), base, n});
   for (const int rows : {1, 7, 64}) {
     if (rows == 1 && !steps_of_one) continue;

@@ -144,9 +144,12 @@ class Responses:
         body |= {"tool_choice": "none"} if none else {}
         if not stream:
             return self.reply(self.client.responses.create(**body))
-        with self.client.responses.stream(**body) as events:
-            done = [event.item for event in events if event.type == "response.output_item.done"]
-            response = events.get_final_response()
+        with self.client.responses.stream(**body) as stream_of_events:
+            events = list(stream_of_events)
+            # The helper takes a response that the length cut for an error.
+            complete = events[-1].type == "response.completed"
+            response = stream_of_events.get_final_response() if complete else events[-1].response
+        done = [event.item for event in events if event.type == "response.output_item.done"]
         # Some clients go by the items as they end, others by the whole at the end.
         assert [item.id for item in done] == [item.id for item in response.output]
         return self.reply(response)
