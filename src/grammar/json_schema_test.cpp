@@ -237,5 +237,26 @@ TEST(JsonSchema, HasBounds) {
   EXPECT_FALSE(json_schema_to_ebnf(bomb, "s"));
 }
 
+// Bounds are written in blocks; they are exact at every length, however it falls.
+TEST(JsonSchema, KeepsLengthsExactly) {
+  const std::pair<int, int> bounds[] = {{0, 0},  {0, 5},   {1, 31},   {0, 63},  {0, 64},
+                                        {3, 99}, {0, 127}, {40, 200}, {65, 65}, {33, 400}};
+  for (const auto& [least, most] : bounds) {
+    const Acceptance form(schema_form({{"type", "string"}, {"minLength", least}, {"maxLength", most}}, "s"));
+    ASSERT_EQ(form.error(), "");
+    for (int length = 0; length <= most + 40; ++length) {
+      std::string text;
+      for (int i = 0; i < length; ++i)
+        text += i % 7 == 0 ? "\\n" : i % 5 == 0 ? "\u00e9" : i % 11 == 0 ? "\\u001f" : "a";
+      EXPECT_EQ(form.accepts('"' + text + '"'), length >= least && length <= most)
+          << length << " of " << least << " to " << most;
+    }
+  }
+  const Acceptance open(schema_form({{"type", "string"}, {"minLength", 70}}, "s"));
+  EXPECT_FALSE(open.accepts('"' + std::string(69, 'a') + '"'));
+  EXPECT_TRUE(open.accepts('"' + std::string(70, 'a') + '"') &&
+              open.accepts('"' + std::string(900, 'a') + '"'));
+}
+
 }  // namespace
 }  // namespace tempo9::grammar

@@ -13,6 +13,7 @@ namespace {
 using Texts = ValueSyntax::Texts;
 
 constexpr std::string_view kCharacter = "[^\"\\\\\\x00-\\x1F]";  // that stands in a JSON string as it is
+constexpr int64_t kBlock = 32;  // most tokens have no more than half as many characters
 
 }  // namespace
 
@@ -72,7 +73,7 @@ Written SchemaWriter::string(const Json& schema, const Place& place) {
 std::string SchemaWriter::any_string() {
   if (!string_.empty()) return string_;
   string_ = grammar_.reserve("string");
-  const std::string rest = grammar_.reserve("characters");
+  const std::string rest = characters_ = grammar_.reserve("characters");
   if (syntax_.texts == Texts::kJson)
     grammar_.define(rest, fmt::format("\"\\\"\" | {0} {2} | \"\\\\\" {1} {2}", kCharacter, escape(), rest));
   else
@@ -81,9 +82,49 @@ std::string SchemaWriter::any_string() {
   return string_;
 }
 
+// A string of bounded length, in several ways at once: what one way allows, the matcher does not look at for
+// the others. A repeat of one class is the cheapest, but knows no escapes. A repeat of a rule for one
+// character would be exact, but the matcher would look at every token of more than one character anew for
+// each mask: they run over the end of what repeats. So what repeats is a block of characters, one rule for
+// each, with shorter ones for the rest. Near the end of a block the same would happen; therefore all texts
+// but the longest are written in blocks that begin half a block later as well.
 std::string SchemaWriter::bounded_string(const Count& wanted) {
-  const std::string most = wanted.most ? std::to_string(*wanted.most) : "";
-  return grammar_.rule("string", quoted(fmt::format("{}{{{},{}}}", character(), wanted.least, most)));
+  if (syntax_.texts != Texts::kJson) {
+    const std::string most = wanted.most ? std::to_string(*wanted.most) : "";
+    return grammar_.rule("string", quoted(fmt::format("{}{{{},{}}}", character(), wanted.least, most)));
+  }
+  const std::string end = grammar_.rule("end", quote());
+  const std::string block = characters(kBlock, "", false);
+  std::string rest = end;
+  if (!wanted.most) {
+    any_string();
+    rest = characters_;
+  } else if (const int64_t range = *wanted.most - wanted.least; range < 3 * kBlock) {
+    rest = characters(range, end, true);
+  } else {
+    const std::string last = characters(kBlock - 1, end, true);
+    const auto in_blocks = [&](int64_t lead, int64_t blocks) {
+      return characters(lead, grammar_.rule("blocks", fmt::format("{}{{0,{}}} {}", block, blocks, last)),
+                        true);
+    };
+    const int64_t lead = (range + 1) % kBlock, blocks = (range + 1) / kBlock;
+    rest = grammar_.rule("text", fmt::format("{} | {}", in_blocks(lead, blocks - 1),
+                                             in_blocks(lead + kBlock / 2, blocks - 2)));
+  }
+  rest = characters(wanted.least % kBlock, rest, false);
+  const int64_t before = wanted.least / kBlock;
+  const std::string blocks = before == 0 ? "" : fmt::format("{}{{{},{}}}", block, before, before);
+  const std::string plain =
+      fmt::format("{}{{{},{}}}", kCharacter, wanted.least, wanted.most ? std::to_string(*wanted.most) : "");
+  return grammar_.rule("string", fmt::format("{0} {1} {0} | {0} {2} {3}", quote(), plain, blocks, rest));
+}
+
+// `count` characters and then `rest`; or fewer and the end of the string.
+std::string SchemaWriter::characters(int64_t count, std::string rest, bool or_fewer) {
+  for (; count > 0; --count)
+    rest = grammar_.rule("text", fmt::format("{}{} {} | \"\\\\\" {} {}", or_fewer ? quote() + " | " : "",
+                                             kCharacter, rest, escape(), rest));
+  return rest;
 }
 
 std::string SchemaWriter::character() {

@@ -73,6 +73,7 @@ class SchemaWriter {
   std::string any_object();
   std::string any_string();
   std::string bounded_string(const Count& wanted);
+  std::string characters(int64_t count, std::string rest, bool or_fewer);
   std::string character();
   std::string escape();
 
@@ -89,7 +90,7 @@ class SchemaWriter {
   Ebnf& grammar_;
   const ValueSyntax& syntax_;
   const std::optional<TokenId> quote_token_;
-  std::string string_;                             // the rule of any string, once there is one
+  std::string string_, characters_;  // the rules of any string and of all but its first quote, once there are
   std::map<const Json*, std::string> references_;  // rules, by what is referred to
 };
 
