@@ -7,14 +7,17 @@
 
 namespace tempo9::backend::cuda {
 
-extern const void* const kMakePanels = reinterpret_cast<const void*>(&make_panels);
+// With a warp for each part of a row, or with eight.
+extern const void* const kMakePanels[2] = {reinterpret_cast<const void*>(&make_panels<1, 6>),
+                                           reinterpret_cast<const void*>(&make_panels<8, 2>)};
 
 // By layout, in the order of LinearKernel.
 #define TENSOR_KERNELS(layout)                                                            \
   {                                                                                       \
-    reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1>),                  \
-        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 2>),              \
-        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 4>),              \
+    reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1, false>),           \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 2, false>),       \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 4, false>),       \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1, true>),        \
         reinterpret_cast<const void*>(&linear_many<TensorLayout::layout, kManyRows / 8>), \
         reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 2>),             \
         reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 4>),             \

@@ -3,6 +3,7 @@
 #pragma once
 #include "backend/cuda/tensor/args.h"
 #include "backend/cuda/tensor/follow.h"
+#include "backend/cuda/tensor/prepare.h"
 #include "backend/cuda/tensor/stages.h"
 
 namespace tempo9::backend::cuda {
@@ -36,6 +37,16 @@ struct Rows {
   }
 };
 
+// The same of the only row, in shared memory.
+struct SharedRow {
+  const uint4* place;
+
+  __device__ __forceinline__ SharedRow(const uint32_t* row, uint32_t stage, uint32_t lane)
+      : place(reinterpret_cast<const uint4*>(row) + stage * 8 + lane % 4 * 2) {}
+  __device__ __forceinline__ uint4 load(int, int n, int half) const { return place[n * 8 + half]; }
+  __device__ __forceinline__ void move(uint32_t stages) { place += stages * 8; }
+};
+
 // Two steps of a stage with every tile.
 template <int half, int tiles, class Loaded>
 __device__ __forceinline__ void multiply_half(const Loaded& w, const uint4 (&x)[tiles],
@@ -50,10 +61,9 @@ __device__ __forceinline__ void multiply_half(const Loaded& w, const uint4 (&x)[
 }
 
 __device__ __forceinline__ void write_output(const TensorArgs& a, const TensorOutput& o, uint32_t matrix,
-                                             uint32_t output, uint32_t place, float sum) {
+                                             uint32_t output, uint32_t slot, float sum, float norm) {
   if (output >= o.outputs) return;
-  const uint32_t slot = slot_of(a, place);
-  float y = sum * (o.weight_factor * a.row_factors[slot / a.slots_per_input]);
+  float y = sum * (o.weight_factor * norm);
   if (o.bias != nullptr) y += o.bias[size_t(matrix) * o.bias_stride + output];
   float* out = o.out + size_t(slot) * o.out_stride + output;
   *out = o.add != 0 ? *out + y : y;
@@ -100,9 +110,9 @@ __device__ __forceinline__ void load_first(const StagePlace& at, uint32_t stages
 
 // A warp's part of the columns of sixteen outputs, `left` stages. `ahead` holds the first of them, and at the
 // end the first of `next`, if any is to be read.
-template <TensorLayout layout, int tiles>
+template <TensorLayout layout, int tiles, class Rows>
 __device__ __forceinline__ void multiply_stages(StagePlace at, StagePlace next, bool any_next, int left,
-                                                Rows<tiles> rows, Stage<layout> (&ahead)[kAhead<tiles>],
+                                                Rows rows, Stage<layout> (&ahead)[kAhead<tiles>],
                                                 float (&sums)[tiles][4]) {
   constexpr int count = kAhead<tiles>, together = count / 2;
   for (; left > 0; left -= count) {
@@ -151,24 +161,92 @@ struct FewUnit {
   }
 };
 
-// grid: x = sixteen outputs after the other, as many as there are; y = tiles * 8 rows, or as TensorArgs says
-// of stacks
-template <TensorLayout layout, int tiles>
+// Factors of the rows of a unit, asked for by its block's threads before they multiply.
+template <int tiles>
+struct RowFactorsOfThread {
+  static constexpr uint32_t all = 2 * kParts * 8 * tiles, each = (all + kTensorThreads - 1) / kTensorThreads;
+  float values[each];
+
+  __device__ __forceinline__ RowFactorsOfThread(const TensorArgs& a, uint32_t first, uint32_t count) {
+#pragma unroll
+    for (uint32_t n = 0; n < each; ++n) {
+      const uint32_t i = threadIdx.x + n * kTensorThreads, row = i % (8 * tiles);
+      if (i < all && row < count)
+        values[n] =
+            a.row_factors[i / (8 * tiles) * 8 * a.tiles + slot_of(a, first + row) / a.slots_per_input];
+    }
+  }
+  __device__ __forceinline__ void put(float (&factors)[2 * kParts][8 * tiles]) const {
+#pragma unroll
+    for (uint32_t n = 0; n < each; ++n) {
+      const uint32_t i = threadIdx.x + n * kTensorThreads;
+      if (i < all) factors[i / (8 * tiles)][i % (8 * tiles)] = values[n];
+    }
+  }
+};
+
+// What a block for few rows has in shared memory: the parts' sums, and of each row and part the inverse power
+// of two and the squares, for two units in turn.
+template <int tiles>
+struct FewScratch {
+  float parts[2][kParts][kStageRows][8 * tiles + 1];
+  float factors[2][2 * kParts][8 * tiles];
+  TensorOutput outputs[kMostOutputs];  // found by number sooner than among the arguments
+};
+
+// The sum of the parts to where it belongs: of `count` rows from place `first` on.
+template <int tiles>
+__device__ __forceinline__ void finish_unit(const TensorArgs& a, const FewScratch<tiles>& s, uint32_t buffer,
+                                            const FewUnit& unit, uint32_t matrix, uint32_t first,
+                                            uint32_t count) {
+  for (uint32_t i = threadIdx.x; i < kStageRows * count; i += kTensorThreads) {
+    const uint32_t row = i / kStageRows, output = i % kStageRows;
+    float sum = 0.0f;
+#pragma unroll
+    for (int p = 0; p < kParts; ++p)
+      sum = gpu::fused(s.parts[buffer][p][output][row], s.factors[buffer][p][row], sum);
+    const float norm = norm_of(a.input, &s.factors[buffer][kParts][row], 8 * tiles);
+    write_output(a, s.outputs[unit.output], matrix, unit.group * kStageRows + output, slot_of(a, first + row),
+                 sum, norm);
+  }
+}
+
+// A warp's part of the only row, to `row` in shared memory, and its factors.
+__device__ __forceinline__ void prepare_alone(const TensorArgs& a, uint32_t input_row, uint32_t begin,
+                                              uint32_t end, uint32_t* row, FewScratch<1>& s) {
+  const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
+  const auto put = [&](uint32_t stage, uint32_t eighth, uint4 pairs) {
+    put_in_row(row, stage, eighth, pairs);
+  };
+  const PartFactors found = prepare_part<2>(a.input, input_row, begin, end, lane, 32, join_warp, put);
+  if (lane == 0) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      s.factors[i][part][0] = 1.0f / row_scale(found.largest);
+      s.factors[i][kParts + part][0] = found.squares;
+    }
+  }
+  __syncwarp();
+}
+
+// `alone`: there is one row, or one of a slot, which the kernel prepares. grid: x = sixteen outputs after the
+// other, as many as there are; y = tiles * 8 rows, or as TensorArgs says of stacks
+template <TensorLayout layout, int tiles, bool alone>
 __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
     linear_few(const __grid_constant__ TensorArgs a) {
-  __shared__ float parts[2][kParts][kStageRows][8 * tiles + 1];
-  __shared__ TensorOutput outputs[kMostOutputs];  // found by number sooner than among the arguments
+  extern __shared__ __align__(16) uint32_t only_row[];
+  __shared__ FewScratch<tiles> s;
   const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
   const uint32_t begin = part_begin(part, a.stages), count_of_stages = part_begin(part + 1, a.stages) - begin;
   if (threadIdx.x == 0) {
 #pragma unroll
-    for (int i = 0; i < kMostOutputs; ++i) outputs[i] = a.output[i];
+    for (int i = 0; i < kMostOutputs; ++i) s.outputs[i] = a.output[i];
   }
   __syncthreads();
-  const TensorOutput& last_output = outputs[a.count - 1];
+  const TensorOutput& last_output = s.outputs[a.count - 1];
   const uint32_t units = last_output.first_block + (last_output.outputs + kStageRows - 1) / kStageRows;
-  FewUnit unit(outputs, a.count, blockIdx.x);
-  StagePlace at = unit.place<layout>(outputs, a.stages, 0, begin, lane);
+  FewUnit unit(s.outputs, a.count, blockIdx.x);
+  StagePlace at = unit.place<layout>(s.outputs, a.stages, 0, begin, lane);
   start_next_kernel();
   Stage<layout> ahead[kAhead<tiles>];
   // Weights do not depend on what came before; which of a stack are used does.
@@ -177,9 +255,11 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
   const BlockWork work = work_of_block(a, 8 * tiles);
   if (work.first >= work.last) return;  // the whole block
   if (of_stack(a)) {
-    at = unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
+    at = unit.place<layout>(s.outputs, a.stages, work.matrix, begin, lane);
     load_first(at, count_of_stages, ahead);
   }
+  if constexpr (alone)
+    prepare_alone(a, work.first / a.slots_per_input, begin, begin + count_of_stages, only_row, s);
   uint32_t block = blockIdx.x, first = work.first, buffer = 0;
   while (block < units) {
     const uint32_t count = min(work.last - first, uint32_t(8 * tiles));
@@ -187,24 +267,25 @@ __global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
     const bool same = first + 8 * tiles < work.last;
     const uint32_t next_block = same ? block : block + gridDim.x;
     const bool any_next = next_block < units;
-    const FewUnit next_unit(outputs, a.count, any_next ? next_block : block);
-    const StagePlace next = next_unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
+    const FewUnit next_unit(s.outputs, a.count, any_next ? next_block : block);
+    const StagePlace next = next_unit.place<layout>(s.outputs, a.stages, work.matrix, begin, lane);
     float sums[tiles][4] = {};
-    multiply_stages(at, next, any_next, int(count_of_stages), Rows<tiles>(a, first, count, begin, lane),
-                    ahead, sums);
+    if constexpr (alone) {
+      multiply_stages<layout, tiles>(at, next, any_next, int(count_of_stages),
+                                     SharedRow(only_row, begin, lane), ahead, sums);
+    } else {
+      const RowFactorsOfThread<tiles> factors(a, first, count);
+      multiply_stages<layout, tiles>(at, next, any_next, int(count_of_stages),
+                                     Rows<tiles>(a, first, count, begin, lane), ahead, sums);
+      factors.put(s.factors[buffer]);
+    }
 #pragma unroll
     for (int t = 0; t < tiles; ++t)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        parts[buffer][part][lane / 4 + 8 * (e / 2)][8 * t + 2 * (lane % 4) + e % 2] = sums[t][e];
+        s.parts[buffer][part][lane / 4 + 8 * (e / 2)][8 * t + 2 * (lane % 4) + e % 2] = sums[t][e];
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < kStageRows * count; i += kTensorThreads) {
-      float sum = 0.0f;
-#pragma unroll
-      for (int p = 0; p < kParts; ++p) sum += parts[buffer][p][i % kStageRows][i / kStageRows];
-      write_output(a, outputs[unit.output], work.matrix, unit.group * kStageRows + i % kStageRows,
-                   first + i / kStageRows, sum);
-    }
+    finish_unit(a, s, buffer, unit, work.matrix, first, count);
     at = next, unit = next_unit, block = next_block;
     first = same ? first + 8 * tiles : work.first;
     buffer ^= 1;
@@ -262,7 +343,12 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
 #pragma unroll
         for (int t = 0; t < tiles; ++t)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) totals[n][t][e] += sums[n][t][e];
+          for (int e = 0; e < 4; ++e) {
+            const uint32_t r = min(8 * t + 2 * (lane % 4) + e % 2, count - 1);
+            const uint32_t row = slot_of(a, work.first + r) / a.slots_per_input;
+            totals[n][t][e] =
+                gpu::fused(sums[n][t][e], a.row_factors[part * 8 * a.tiles + row], totals[n][t][e]);
+          }
     }
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
@@ -272,9 +358,11 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const uint32_t r = 8 * t + 2 * (lane % 4) + e % 2;
-          if (r < count)
-            write_output(a, o, work.matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), work.first + r,
-                         totals[n][t][e]);
+          if (r >= count) continue;
+          const uint32_t slot = slot_of(a, work.first + r), row = slot / a.slots_per_input;
+          const float norm = norm_of(a.input, a.row_factors + kParts * 8 * a.tiles + row, 8 * a.tiles);
+          write_output(a, o, work.matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), slot,
+                       totals[n][t][e], norm);
         }
     }
   }

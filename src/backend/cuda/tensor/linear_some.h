@@ -29,6 +29,7 @@ template <TensorLayout layout, int tiles>
 __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_constant__ TensorArgs a) {
   extern __shared__ __align__(1024) uint4 memory[];
   using Ring = RowRing<tiles, kSomePlaces, 4>;
+  auto& factors = *reinterpret_cast<RowFactors<8 * tiles>*>(memory + some_rings(tiles) / 16);
   const uint32_t team = threadIdx.x / 128;
   Ring& ring = reinterpret_cast<Ring*>(memory)[team];
   const TensorOutput& o = output_of(a, blockIdx.x);
@@ -51,6 +52,7 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
   load_first(at, end - begin, w);
   wait_for_earlier_kernels();
   for (uint32_t i = 0; i + 1 < kSomePlaces; ++i) fetch(begin + i);
+  factors.load(a, first_tile * 8);
   float first[tiles][4] = {}, sums[tiles][4] = {};
   for (uint32_t from = begin; from < end; from += kSomeAhead) {
 #pragma unroll
@@ -84,8 +86,9 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
     const uint32_t row = i / kSomeOutputs, output = i % kSomeOutputs;
     float sum = 0.0f;
 #pragma unroll
-    for (int p = 0; p < kParts; ++p) sum += parts[p * part_size + row * kSomePitch + output];
-    write_output(a, o, 0, first_output + output, first_tile * 8 + row, sum);
+    for (int p = 0; p < kParts; ++p)
+      sum = gpu::fused(parts[p * part_size + row * kSomePitch + output], factors.inverse[p][row], sum);
+    write_output(a, o, 0, first_output + output, first_tile * 8 + row, sum, factors.norm[row]);
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace tempo9::backend::cuda {
 
-extern const void* const kMakePanels;  // kernels.cu
+extern const void* const kMakePanels[2];  // kernels.cu
 extern const void* const kLinearKernels[][kLinearKernelCount];
 
 namespace {
@@ -64,6 +64,18 @@ bool has_pairs(const LinearInput& input) {
   return whole(input.x) && whole(input.gate);
 }
 
+InputArgs input_args(const LinearInput& input, const gpu::Launcher& launcher) {
+  return {.x = at(input.x, launcher),
+          .gate = at(input.gate, launcher),
+          .norm_weight = at(input.norm_weight, launcher),
+          .x_stride = number(input.x.stride),
+          .gate_stride = number(input.gate.stride),
+          .columns = number(input.x.columns),
+          .prepare = static_cast<uint32_t>(input.prepare),
+          .activation = static_cast<uint32_t>(input.activation),
+          .epsilon = input.epsilon};
+}
+
 // The input as f16, in scratch memory, with `more` bytes behind it.
 struct Prepared {
   bool panels;                   // or rows (PanelArgs)
@@ -72,10 +84,9 @@ struct Prepared {
   uint32_t tiles;
 
   Prepared(const LinearInput& input, bool as_panels, size_t more, gpu::Launcher& launcher)
-      : panels(as_panels),
-        input_bytes(static_cast<size_t>(blocks(number(input.x.rows), 8)) * 16 * number(input.x.columns)),
-        bytes(round_up(input_bytes + number(input.x.rows) * sizeof(float))),
-        tiles(blocks(number(input.x.rows), 8)) {
+      : panels(as_panels), tiles(blocks(number(input.x.rows), 8)) {
+    input_bytes = static_cast<size_t>(tiles) * 16 * number(input.x.columns);
+    bytes = round_up(input_bytes + 2 * kParts * 8 * tiles * sizeof(float));
     scratch = launcher.scratch(bytes + more);
   }
   uint32_t* data() const { return reinterpret_cast<uint32_t*>(scratch); }
@@ -84,20 +95,16 @@ struct Prepared {
 
 void prepare(const LinearInput& input, const Prepared& prepared, const gpu::Launcher& launcher,
              LaunchQueue& queue) {
-  const PanelArgs args = {.x = at(input.x, launcher),
-                          .gate = at(input.gate, launcher),
-                          .norm_weight = at(input.norm_weight, launcher),
+  const uint32_t rows = number(input.x.rows);
+  const PanelArgs args = {.input = input_args(input, launcher),
                           .out = prepared.data(),
                           .row_factors = prepared.row_factors(),
-                          .x_stride = number(input.x.stride),
-                          .gate_stride = number(input.gate.stride),
-                          .columns = number(input.x.columns),
+                          .rows = rows,
                           .tiles = prepared.tiles,
                           .panels = prepared.panels,
-                          .prepare = static_cast<uint32_t>(input.prepare),
-                          .activation = static_cast<uint32_t>(input.activation),
-                          .epsilon = input.epsilon};
-  queue.add(kMakePanels, kPanelThreads, {number(input.x.rows), 1}, args);
+                          .unused = 0};
+  const bool eight = rows <= kMostFewRows && input.prepare != LinearInput::Prepare::kRmsNorm;
+  queue.add(kMakePanels[eight], kPanelThreads, {eight ? rows : prepared.tiles, kParts}, args);
 }
 
 TensorLayout layout_of(const LinearOutput& output) {
@@ -119,16 +126,21 @@ TensorOutput tensor_output(const LinearOutput& output, const gpu::Launcher& laun
           .weight_factor = std::ldexp(1.0f, -weight.exponent())};
 }
 
-TensorArgs tensor_args(const Weight& weight, uint32_t rows, const Prepared& prepared) {
+TensorArgs tensor_args(const LinearInput& input, const Weight& weight, uint32_t rows,
+                       const gpu::Launcher& launcher) {
   TensorArgs args{};
-  args.rows_or_panels = prepared.data();
-  args.row_factors = prepared.row_factors();
+  args.input = input_args(input, launcher);
   args.rows = rows;
   args.matrices = number(weight.count());
   args.stages = number(weight.columns()) / kStageColumns;
-  args.tiles = prepared.tiles;
   args.slots_per_input = 1;
   return args;
+}
+
+void set_prepared(TensorArgs& args, const Prepared& prepared) {
+  args.rows_or_panels = prepared.data();
+  args.row_factors = prepared.row_factors();
+  args.tiles = prepared.tiles;
 }
 
 // Numbers the blocks of a launch: `of_block` outputs each. How many there are.
@@ -139,6 +151,22 @@ uint32_t number_blocks(TensorArgs& args, uint32_t of_block) {
     first += blocks(args.output[i].outputs, of_block);
   }
   return first;
+}
+
+// Whether each block may prepare the only row for itself: an activation of so many columns is worth a launch
+// of its own.
+bool can_be_alone(const LinearInput& input) {
+  constexpr int kMostColumns = 16384,
+                kMostGated = 4096;  // which shared memory has room for; which take as long
+  return input.x.columns <= (input.prepare == LinearInput::Prepare::kGated ? kMostGated : kMostColumns);
+}
+
+// The only row, or, of stacks, the rows of its `slots`.
+void add_alone(TensorLayout layout, TensorArgs args, uint32_t slots, LaunchQueue& queue) {
+  const uint32_t units = number_blocks(args, kStageRows);
+  const uint32_t enough = std::max(kFewBlocks[0] / slots, args.indices != nullptr ? 16u : 1u);
+  queue.add(kLinearKernels[static_cast<size_t>(layout)][kAlone], kTensorThreads,
+            {std::min(units, enough), slots}, args, args.stages * kStageColumns * 2);
 }
 
 // Blocks of `tiles` tiles that rows make.
@@ -203,16 +231,23 @@ Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueu
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.input.x.rows);
   if (tensor.count == 0 || rows == 0) return rest;
+  TensorArgs args = tensor_args(op.input, *tensor.outputs[0].weight, rows, launcher);
+  if (rows == 1 && can_be_alone(op.input)) {
+    add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
+      add_alone(layout, of_layout, 1, queue);
+    });
+    return rest;
+  }
   const Prepared prepared(op.input, rows > kFewRows && queue.warp_groups(), 0, launcher);
   if (prepared.scratch == nullptr) return rest;
   prepare(op.input, prepared, launcher, queue);
-  const auto add = [&](TensorLayout layout, const TensorArgs& args) {
+  set_prepared(args, prepared);
+  add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
     if (prepared.panels)
-      add_by_panels(layout, args, rows, queue);
+      add_by_panels(layout, of_layout, rows, queue);
     else
-      add_by_rows(layout, args, rows, 0, queue);
-  };
-  add_outputs(tensor, tensor_args(*tensor.outputs[0].weight, rows, prepared), launcher, add);
+      add_by_rows(layout, of_layout, rows, 0, queue);
+  });
   return rest;
 }
 
@@ -221,15 +256,22 @@ ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.indices.rows), chosen = number(op.indices.columns), slots = rows * chosen;
   if (tensor.count == 0 || rows == 0) return rest;
-  const Prepared prepared(op.input, false, gpu::expert_lists_bytes(tensor), launcher);
-  if (prepared.scratch == nullptr) return rest;
-  prepare(op.input, prepared, launcher, queue);
-  TensorArgs args = tensor_args(*tensor.outputs[0].weight, rows, prepared);
+  TensorArgs args = tensor_args(op.input, *tensor.outputs[0].weight, rows, launcher);
   args.slots_per_input = op.input_per_slot ? 1 : chosen;
   args.chosen = chosen;
   args.index_stride = number(op.indices.stride);
   args.matrices_read = reinterpret_cast<unsigned long long*>(launcher.matrices_read());
   if (slots < args.matrices) args.indices = at<const int>(op.indices, launcher);
+  if (rows == 1 && args.indices != nullptr && can_be_alone(op.input)) {
+    add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
+      add_alone(layout, of_layout, slots, queue);
+    });
+    return rest;
+  }
+  const Prepared prepared(op.input, false, gpu::expert_lists_bytes(tensor), launcher);
+  if (prepared.scratch == nullptr) return rest;
+  prepare(op.input, prepared, launcher, queue);
+  set_prepared(args, prepared);
   if (rows > 1 || args.indices == nullptr) {
     std::byte* lists = prepared.scratch + prepared.bytes;
     gpu::launch_expert_lists(tensor, lists, launcher);

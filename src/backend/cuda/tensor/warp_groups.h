@@ -121,6 +121,23 @@ struct RowRing {
   }
 };
 
+// Of a block's rows, in shared memory.
+template <int rows>
+struct RowFactors {
+  float inverse[kParts][rows], norm[rows];
+
+  // By threads that meet at a barrier afterwards.
+  __device__ __forceinline__ void load(const TensorArgs& a, uint32_t first_row) {
+    static_assert(sizeof(RowFactors) == kRowFactors * rows * 4);
+    const uint32_t row = threadIdx.x;
+    if (row >= rows || first_row + row >= a.rows) return;
+    const float* from = a.row_factors + first_row + row;
+#pragma unroll
+    for (int p = 0; p < kParts; ++p) inverse[p][row] = from[p * 8 * a.tiles];
+    norm[row] = norm_of(a.input, from + kParts * 8 * a.tiles, 8 * a.tiles);
+  }
+};
+
 template <TensorLayout layout>
 __device__ __forceinline__ void decode_stage(const Stage<layout>& w, uint32_t (&a)[4][4]) {
   w.template fragment<0>(a[0]);
