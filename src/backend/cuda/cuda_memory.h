@@ -24,7 +24,12 @@ class CudaMemory {
   Status read(void* target, const std::byte* source, size_t bytes);
   uint64_t free_bytes() const;
   // Makes the device the calling thread's.
-  void use() const { cudaSetDevice(device_); }
+  void use() const {
+    static thread_local int current = -1;  // asking the runtime costs more than a launch's share of a step
+    if (current == device_) return;
+    cudaSetDevice(device_);
+    current = device_;
+  }
 
  private:
   explicit CudaMemory(int device) : device_(device) {}

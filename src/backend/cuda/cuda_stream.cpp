@@ -77,6 +77,7 @@ void CudaStream::submit(const Op& op) {
   memory_.use();
   const cudaEvent_t begin = work_.timed ? mark_time() : nullptr;
   run(op);
+  if (queue_.has_piece()) note(queue_.flush(stream_));
   if (work_.timed) timed_.push_back({op.index(), begin, mark_time()});
   work_.operations.fetch_add(1, std::memory_order_relaxed);
 }
@@ -89,6 +90,7 @@ void CudaStream::run_held() {
 void CudaStream::flush() {
   run_held();
   note(queue_.flush(stream_));
+  queue_.begin_step();
 }
 
 cudaEvent_t CudaStream::mark_time() {
@@ -139,7 +141,6 @@ void CudaStream::run(const Op& op) {
 
 void CudaStream::launch(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) {
   queue_.add(kKernelEntries[static_cast<size_t>(kernel)], kGroupThreads, grid, args, bytes);
-  if (queue_.full()) note(queue_.flush(stream_));
 }
 
 const std::byte* CudaStream::rows(const Weight& weight) const {

@@ -1,5 +1,6 @@
 #include "backend/cuda/launch_queue.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -9,7 +10,6 @@ namespace {
 
 // Fewer cost less than a graph.
 constexpr size_t kLeastGraph = 8;
-constexpr size_t kMostLaunches = 8192;
 // Batches that are remembered: a server's steps differ by their number of rows and, now and then, by how far
 // attention is divided.
 constexpr size_t kMostSeen = 128;
@@ -49,8 +49,8 @@ LaunchQueue::~LaunchQueue() {
     if (seen.graph != nullptr) cudaGraphExecDestroy(seen.graph);
 }
 
-bool LaunchQueue::full() const {
-  return batch_.launches.size() >= kMostLaunches;
+bool LaunchQueue::has_piece() const {
+  return batch_.launches.size() >= piece_;
 }
 
 void LaunchQueue::add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args,
@@ -132,6 +132,7 @@ void LaunchQueue::remember(uint64_t hash) {
 
 Status LaunchQueue::flush(cudaStream_t stream) {
   if (batch_.launches.empty()) return {};
+  piece_ = std::min(4 * piece_, kLargestPiece);
   Status done;
   if (batch_.launches.size() < kLeastGraph) {
     done = launch_all(batch_, stream);

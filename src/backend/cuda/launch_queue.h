@@ -32,12 +32,18 @@ class LaunchQueue {
 #endif
     add(kernel, threads, grid, &args, sizeof(args), shared);
   }
-  bool full() const;
+  // Whether what was added should be flushed, although more will follow: the GPU shall begin with the first of
+  // a step's launches while the host finds the last. The pieces of a step are the same every time.
+  bool has_piece() const;
   bool warp_groups() const {
     return warp_groups_;
   }
   // Gives what was added to the stream.
   Status flush(cudaStream_t stream);
+  // The launches that follow are a new step's.
+  void begin_step() {
+    piece_ = kFirstPiece;
+  }
 
  private:
   struct Launch {
@@ -60,6 +66,8 @@ class LaunchQueue {
     cudaGraphExec_t graph = nullptr;
   };
 
+  static constexpr size_t kFirstPiece = 32, kLargestPiece = 512;
+
   Status prepare(const Launch& launch);
   Status launch_all(const Batch& batch, cudaStream_t stream);
   Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
@@ -68,6 +76,7 @@ class LaunchQueue {
 
   const bool early_, warp_groups_;
   Batch batch_;
+  size_t piece_ = kFirstPiece;  // as many launches as the next piece has
   std::unordered_map<const void*, uint32_t> most_shared_;  // of each kernel that was launched
   std::list<Seen> seen_;                                   // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;
