@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "backend/cuda/tensor/layout.h"
+
 namespace tempo9::backend::cuda {
 
 // A linear operation's input, and how it is prepared.
@@ -70,6 +72,7 @@ enum LinearKernel : uint32_t {
   kFewTwo,
   kFewFour,
   kAlone,
+  kAloneGated,
   kMany,
   kSomeTwo,
   kSomeFour,
@@ -79,6 +82,16 @@ enum LinearKernel : uint32_t {
 };
 
 constexpr uint32_t kTensorThreads = 256, kPanelThreads = 256, kAttentionThreads = 128;
+// Of the kernels for few rows: a warp's ring has so many chunks of so many stages. Bytes of a block's scratch
+// memory, and of all that it shares but for the only row.
+constexpr uint32_t kFewChunks = 4, kFewChunk = 2;
+constexpr uint32_t few_scratch(uint32_t rows) {
+  return 2 * 8 * 4 * (kStageRows * (rows + 1) + 2 * rows) + kMostOutputs * sizeof(TensorOutput) +
+         8 * kFewChunks * 8;
+}
+constexpr uint32_t few_shared(TensorLayout layout, uint32_t rows) {
+  return (8 * kFewChunks * kFewChunk * uint32_t(stage_bytes(layout)) + few_scratch(rows) + 15) / 16 * 16;
+}
 // Rows and outputs of a block of the kernel for many rows of any chip.
 constexpr uint32_t kManyRows = 64, kManyOutputs = 256;
 // Outputs of a block of the kernels for warp groups, and the memory they need for so many tiles of eight

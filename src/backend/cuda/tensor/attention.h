@@ -259,7 +259,7 @@ __device__ __forceinline__ void multiply_values(const uint8_t* values, uint32_t 
   constexpr int each = size / 32, words = each / 2;
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const uint8_t* mine = values + warp * (size / 4) * 2 + lane / 4 * (each * 2);
-#pragma unroll
+#pragma unroll 1
   for (int half = 0; half < 2; ++half) {
     uint32_t value[2][4][words];
 #pragma unroll

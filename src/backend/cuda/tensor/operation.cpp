@@ -21,7 +21,8 @@ constexpr uint32_t kFewRows = 8, kMostFewRows = 32;
 // groups.
 constexpr uint32_t kLeastManyBlocks = 64, kLeastWideBlocks = 96;
 
-constexpr uint32_t kFewBlocks[] = {3 * 132, 2 * 132, 2 * 132};  // of the kernels for few rows
+// Of a large chip, whose blocks for few rows are two or three on each multiprocessor.
+constexpr uint32_t kMultiprocessors = 132;
 
 uint32_t number(int value) {
   return static_cast<uint32_t>(value);
@@ -153,6 +154,15 @@ uint32_t number_blocks(TensorArgs& args, uint32_t of_block) {
   return first;
 }
 
+// Blocks along x for units of sixteen outputs: as many as leave room on a chip for some of the next launch's,
+// so that those ask for their weights early, or a half more where work is shared more evenly.
+uint32_t few_blocks(uint32_t units, uint32_t along_y, uint32_t least) {
+  const auto idle = [&](uint32_t x) { return double(blocks(units, x)) * x / units; };
+  const uint32_t two = std::max(2 * kMultiprocessors / along_y, least),
+                 three = std::max(3 * kMultiprocessors / along_y, least);
+  return std::min(units, idle(three) < 0.95 * idle(two) ? three : two);
+}
+
 // Whether each block may prepare the only row for itself: an activation of so many columns is worth a launch
 // of its own.
 bool can_be_alone(const LinearInput& input) {
@@ -164,9 +174,10 @@ bool can_be_alone(const LinearInput& input) {
 // The only row, or, of stacks, the rows of its `slots`.
 void add_alone(TensorLayout layout, TensorArgs args, uint32_t slots, LaunchQueue& queue) {
   const uint32_t units = number_blocks(args, kStageRows);
-  const uint32_t enough = std::max(kFewBlocks[0] / slots, args.indices != nullptr ? 16u : 1u);
-  queue.add(kLinearKernels[static_cast<size_t>(layout)][kAlone], kTensorThreads,
-            {std::min(units, enough), slots}, args, args.stages * kStageColumns * 2);
+  const bool gated = args.input.prepare == static_cast<uint32_t>(LinearInput::Prepare::kGated);
+  queue.add(kLinearKernels[static_cast<size_t>(layout)][gated ? kAloneGated : kAlone], kTensorThreads,
+            {few_blocks(units, slots, 1), slots}, args,
+            few_shared(layout, 1) + args.stages * kStageColumns * 2);
 }
 
 // Blocks of `tiles` tiles that rows make.
@@ -187,11 +198,9 @@ void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t s
   const uint32_t kind = rows <= 8 ? kFewOne : rows <= 16 ? kFewTwo : kFewFour;
   const uint32_t few_y = spans > 0 ? spans : row_blocks(rows, 1u << kind);
   const uint32_t units = number_blocks(args, kStageRows);
-  // As many blocks as a large chip holds, so that each reads its next outputs before it has done with those;
-  // of stacks more, for some matrices have more rows than others.
-  const uint32_t enough = std::max(kFewBlocks[kind] / few_y, spans > 0 ? 16u : 1u);
-  const uint32_t few_x = std::min(units, enough);
-  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args);
+  // Some matrices of stacks have more rows than others.
+  const uint32_t few_x = few_blocks(units, few_y, spans > 0 ? 16 : 1);
+  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args, few_shared(layout, 8u << kind));
 }
 
 // With kernels that read panels.

@@ -19,7 +19,7 @@ __device__ __forceinline__ PartFactors join_warps(float (&largest)[8], PartFacto
 
 // `warps`, 1 or 8, work on a part of a row: 8 where rows are few, for what has no sum to be taken in order.
 // grid: x = 8 / warps rows, y = part
-template <int warps, int kept>
+template <int warps>
 __global__ void __launch_bounds__(kPanelThreads) make_panels(const __grid_constant__ PanelArgs a) {
   static_assert(kPanelThreads == 256);
   __shared__ float largest[8];
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kPanelThreads) make_panels(const __grid_consta
   };
   const auto join = [&](PartFactors f) { return join_warps<warps>(largest, f); };
   const uint32_t thread = threadIdx.x % (32 * warps);
-  const PartFactors factors = prepare_part<kept>(a.input, row, part_begin(part, stages),
+  const PartFactors factors = prepare_part<true>(a.input, row, part_begin(part, stages),
                                                  part_begin(part + 1, stages), thread, 32 * warps, join, put);
   if (thread != 0) return;
   a.row_factors[part * 8 * a.tiles + row] = 1.0f / row_scale(factors.largest);

@@ -19,11 +19,16 @@ __device__ __forceinline__ float fast_quotient(float x, float y) {  // 0 for y o
   return __fdividef(x, y);
 }
 
+// Out of line: code that is seldom run would have to be fetched past.
+static __device__ __noinline__ float activate_otherwise(uint32_t activation, float gate, float x) {
+  return gpu::activate_gated(activation, gate, x);
+}
+
 // gpu::activate_gated by approximations, whose error is far below the rounding to f16 that follows.
 __device__ __forceinline__ float activate_fast(uint32_t activation, float gate, float x) {
-  if (activation == gpu::ACTIVATION_SILU) return fast_quotient(gate * x, 1.0f + fast_power(-gate));
-  if (activation == gpu::ACTIVATION_SIGMOID) return fast_quotient(x, 1.0f + fast_power(-gate));
-  return gpu::activate_gated(activation, gate, x);
+  if (activation != gpu::ACTIVATION_SILU && activation != gpu::ACTIVATION_SIGMOID)
+    return activate_otherwise(activation, gate, x);
+  return fast_quotient(activation == gpu::ACTIVATION_SILU ? gate * x : x, 1.0f + fast_power(-gate));
 }
 
 // What a thread has of a stage, before and after preparing: x, and the norm's weights or the gate.
@@ -44,6 +49,8 @@ struct InputPairs {
 };
 
 // Pairs as the operation prepares them, but for the factor of a norm, whose sum of squares is added to.
+// `gated`: whether the operation may have gates.
+template <bool gated>
 struct PreparedPairs {
   float2 v[4];
 
@@ -56,7 +63,7 @@ struct PreparedPairs {
       if (a.prepare == gpu::PREPARE_RMS_NORM) {
         squares = gpu::fused(x.y, x.y, gpu::fused(x.x, x.x, squares));
         v[j] = make_float2(x.x * other.x, x.y * other.y);
-      } else if (a.prepare == gpu::PREPARE_GATED) {
+      } else if (gated && a.prepare == gpu::PREPARE_GATED) {
         v[j] =
             make_float2(activate_fast(a.activation, other.x, x.x), activate_fast(a.activation, other.y, x.y));
       }
@@ -75,42 +82,40 @@ struct PartFactors {
 };
 
 // A row's stages from `begin` to `end`, by `threads` threads (thirty-two times a power of two). `join` brings
-// their PartFactors together; put(stage, eighth, pairs) takes what each makes. The first `kept` stages of a
-// thread stay in registers, more are made again. Returns what join did.
-template <int kept, class Join, class Put>
+// their PartFactors together; put(stage, eighth, pairs) takes what each makes. What does not fit into
+// registers is made again. Returns what join did. One loop, because code that is run once takes as long to
+// fetch.
+template <bool gated, class Join, class Put>
 __device__ __forceinline__ PartFactors prepare_part(const InputArgs& a, uint32_t row, uint32_t begin,
                                                     uint32_t end, uint32_t thread, uint32_t threads,
                                                     const Join& join, const Put& put) {
-  constexpr int together = kept < 2 ? kept : 2;
+  constexpr int kept = 2;
   const uint32_t first = begin + thread / 8, eighth = thread % 8, step = threads / 8;
-  float squares = 0.0f, largest = 0.0f;
-  PreparedPairs values[kept];
+  const bool again = first + kept * step < end;
+  PartFactors found = {}, factors = {};
+  float scale = 1.0f;
+  PreparedPairs<gated> values[kept];
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {
+#pragma unroll 1
+    for (uint32_t from = first; from < end; from += kept * step) {
+      if (pass == 0 || again) {
+        InputPairs loaded[kept] = {};
 #pragma unroll
-  for (int from = 0; from < kept; from += together) {
-    InputPairs loaded[together] = {};
+        for (int i = 0; i < kept; ++i)
+          if (from + i * step < end) loaded[i].load(a, row, from + i * step, eighth);
 #pragma unroll
-    for (int i = 0; i < together; ++i)
-      if (first + (from + i) * step < end) loaded[i].load(a, row, first + (from + i) * step, eighth);
+        for (int i = 0; i < kept; ++i) values[i].make(a, loaded[i], found.squares, found.largest);
+      }
+      if (pass == 0) continue;
 #pragma unroll
-    for (int i = 0; i < together; ++i) values[from + i].make(a, loaded[i], squares, largest);
-  }
-  for (uint32_t stage = first + kept * step; stage < end; stage += step) {
-    InputPairs loaded;
-    PreparedPairs made;
-    loaded.load(a, row, stage, eighth);
-    made.make(a, loaded, squares, largest);
-  }
-  const PartFactors factors = join(PartFactors{largest, squares});
-  const float scale = row_scale(factors.largest);
-#pragma unroll
-  for (int i = 0; i < kept; ++i)
-    if (first + i * step < end) put(first + i * step, eighth, values[i].as_halves(scale));
-  for (uint32_t stage = first + kept * step; stage < end; stage += step) {
-    InputPairs loaded;
-    PreparedPairs made;
-    loaded.load(a, row, stage, eighth);
-    made.make(a, loaded, squares, largest);
-    put(stage, eighth, made.as_halves(scale));
+      for (int i = 0; i < kept; ++i)
+        if (from + i * step < end) put(from + i * step, eighth, values[i].as_halves(scale));
+    }
+    if (pass == 0) {
+      factors = join(found);
+      scale = row_scale(factors.largest);
+    }
   }
   return factors;
 }
