@@ -32,8 +32,8 @@ class LaunchQueue {
 #endif
     add(kernel, threads, grid, &args, sizeof(args), shared);
   }
-  // Whether what was added should be flushed, although more will follow: the GPU shall begin with the first of
-  // a step's launches while the host finds the last. The pieces of a step are the same every time.
+  // Whether what was added should be flushed, although more will follow: the GPU shall begin with the first
+  // of a step's launches while the host finds the last. The pieces of a step are the same every time.
   bool has_piece() const;
   bool warp_groups() const {
     return warp_groups_;
@@ -76,7 +76,7 @@ class LaunchQueue {
 
   const bool early_, warp_groups_;
   Batch batch_;
-  size_t piece_ = kFirstPiece;  // as many launches as the next piece has
+  size_t piece_ = kFirstPiece;                             // as many launches as the next piece has
   std::unordered_map<const void*, uint32_t> most_shared_;  // of each kernel that was launched
   std::list<Seen> seen_;                                   // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;

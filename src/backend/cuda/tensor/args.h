@@ -86,8 +86,7 @@ constexpr uint32_t kTensorThreads = 256, kPanelThreads = 256, kAttentionThreads 
 // memory, and of all that it shares but for the only row.
 constexpr uint32_t kFewChunks = 4, kFewChunk = 2;
 constexpr uint32_t few_scratch(uint32_t rows) {
-  return 2 * 8 * 4 * (kStageRows * (rows + 1) + 2 * rows) + kMostOutputs * sizeof(TensorOutput) +
-         8 * kFewChunks * 8;
+  return 2 * 8 * 4 * (kStageRows * (rows + 1) + 2 * rows) + kMostOutputs * sizeof(TensorOutput);
 }
 constexpr uint32_t few_shared(TensorLayout layout, uint32_t rows) {
   return (8 * kFewChunks * kFewChunk * uint32_t(stage_bytes(layout)) + few_scratch(rows) + 15) / 16 * 16;

@@ -1,13 +1,9 @@
 // Copies from device memory to shared memory that go on by themselves, on chips of compute capability 9.0 and
 // more, and the barriers that tell when they are over.
 #pragma once
-#include <cstdint>
+#include "backend/cuda/tensor/mma.h"
 
 namespace tempo9::backend::cuda {
-
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-  return uint32_t(__cvta_generic_to_shared(p));
-}
 
 #if __CUDA_ARCH__ >= 900
 

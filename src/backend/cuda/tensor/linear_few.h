@@ -2,7 +2,6 @@
 // in shared memory ahead of it, before the rows are there and beyond one unit of outputs. The bits are those
 // of the other kernels (layout.h: the contract).
 #pragma once
-#include "backend/cuda/tensor/bulk.h"
 #include "backend/cuda/tensor/linear.h"
 
 namespace tempo9::backend::cuda {
@@ -62,56 +61,35 @@ struct FewScratch {
   float parts[2][kParts][kStageRows][rows + 1];
   float factors[2][2 * kParts][rows];
   TensorOutput outputs[kMostOutputs];  // found by number sooner than among the arguments
-  uint64_t full[kParts][kFewChunks];   // barriers
 };
 static_assert(sizeof(FewScratch<1>) <= few_scratch(1) && sizeof(FewScratch<8>) <= few_scratch(8) &&
               sizeof(FewScratch<16>) <= few_scratch(16) && sizeof(FewScratch<32>) <= few_scratch(32));
 
-// A warp's ring of chunks of stages, which follow each other over the block's turns.
+// A warp's ring of chunks of stages, which follow each other over the block's turns. Bulk copies of so few
+// bytes were half as fast.
 template <TensorLayout layout>
 struct FewRing {
   static constexpr uint32_t chunk_bytes = kFewChunk * stage_bytes(layout);
   uint8_t* chunks;
-  uint64_t* full;
   const uint8_t* from;  // what is fetched next
   uint32_t left;        // stages that follow it in the same turn
   uint32_t fetched, used;
 
-  __device__ __forceinline__ void start() {
-    fetched = used = left = 0;
-#if __CUDA_ARCH__ >= 900
-    if (threadIdx.x % 32 == 0) {
-      for (uint32_t i = 0; i < kFewChunks; ++i) init_barrier(full[i], 1);
-      publish_barriers();
-    }
-    __syncwarp();
-#endif
-  }
+  // Asks for the next bytes, if any.
   __device__ __forceinline__ void copy(uint32_t bytes) {
-    const uint32_t place = fetched++ % kFewChunks;
-#if __CUDA_ARCH__ >= 900
-    if (bytes > 0 && threadIdx.x % 32 == 0)
-      copy_in_bulk(chunks + place * chunk_bytes, from, bytes, full[place]);
-#else
-    for (uint32_t i = threadIdx.x % 32 * 16; i < bytes; i += 32 * 16)
-      asm volatile(
-          "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(chunks + place * chunk_bytes + i)),
-          "l"(from + i)
-          : "memory");
+    const uint32_t lane = threadIdx.x % 32,
+                   to = shared_address(chunks + fetched++ % kFewChunks * chunk_bytes);
+#pragma unroll
+    for (uint32_t at = 16 * lane; at < chunk_bytes; at += 32 * 16)
+      if (at < bytes)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"(from + at) : "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
   }
   // Until the chunk that is used next is there; where it is.
   __device__ __forceinline__ const uint8_t* wait() {
-    const uint32_t place = used % kFewChunks;
-#if __CUDA_ARCH__ >= 900
-    wait_barrier(full[place], used / kFewChunks % 2);
-#else
     asm volatile("cp.async.wait_group %0;" ::"n"(kFewChunks - 1) : "memory");
     __syncwarp();
-#endif
-    ++used;
-    return chunks + place * chunk_bytes;
+    return chunks + used++ % kFewChunks * chunk_bytes;
   }
 };
 
@@ -205,7 +183,8 @@ __device__ __forceinline__ void multiply_stages(FewRing<layout>& ring, int left,
   }
 }
 
-// grid: x = sixteen outputs after the other, as many as there are; y = tiles * 8 rows, or as TensorArgs says of stacks
+// grid: x = sixteen outputs after the other, as many as there are; y = tiles * 8 rows, or as TensorArgs says
+// of stacks
 template <TensorLayout layout, int tiles, FewInput input>
 __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, tiles))
     linear_few(const __grid_constant__ TensorArgs a) {
@@ -229,8 +208,7 @@ __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, til
   if (work.first >= work.last) return;  // the whole block
   FewRing<layout> ring;
   ring.chunks = rings + part * kFewChunks * FewRing<layout>::chunk_bytes;
-  ring.full = s.full[part];
-  ring.start();
+  ring.left = ring.fetched = ring.used = 0;
   FewTurn ahead = {blockIdx.x, work.first};
   const auto fetch = [&] {
     if (ring.left == 0 && ahead.block < units) {

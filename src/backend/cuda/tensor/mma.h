@@ -47,4 +47,8 @@ __device__ __forceinline__ float row_scale(float largest) {
   return __uint_as_float(uint32_t(min(max(exponent, -100), 100) + 127) << 23);
 }
 
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return uint32_t(__cvta_generic_to_shared(p));
+}
+
 }  // namespace tempo9::backend::cuda
