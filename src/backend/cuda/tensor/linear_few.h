@@ -71,19 +71,29 @@ template <TensorLayout layout>
 struct FewRing {
   static constexpr uint32_t chunk_bytes = kFewChunk * stage_bytes(layout);
   uint8_t* chunks;
-  const uint8_t* from;  // what is fetched next
+  const uint8_t* from;  // what this lane fetches next
   uint32_t left;        // stages that follow it in the same turn
   uint32_t fetched, used;
 
-  // Asks for the next bytes, if any.
-  __device__ __forceinline__ void copy(uint32_t bytes) {
-    const uint32_t lane = threadIdx.x % 32,
-                   to = shared_address(chunks + fetched++ % kFewChunks * chunk_bytes);
+  // Asks for the next stages: none, some or a whole chunk.
+  __device__ __forceinline__ void copy(uint32_t stages) {
+    const uint32_t lane = threadIdx.x % 32;
+    const uint32_t to = shared_address(chunks) + fetched++ % kFewChunks * chunk_bytes + 16 * lane;
+    const uint32_t bytes = stages * stage_bytes(layout);
+    if (stages == kFewChunk) {
 #pragma unroll
-    for (uint32_t at = 16 * lane; at < chunk_bytes; at += 32 * 16)
-      if (at < bytes)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + at), "l"(from + at) : "memory");
+      for (uint32_t at = 0; at < chunk_bytes; at += 32 * 16)
+        if (at + 32 * 16 <= chunk_bytes || at + 16 * lane < chunk_bytes) copy16(to + at, from + at);
+    } else {
+#pragma unroll 1
+      for (uint32_t at = 0; at + 16 * lane < bytes; at += 32 * 16) copy16(to + at, from + at);
+    }
+    from += bytes;
+    left -= stages;
     asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  static __device__ __forceinline__ void copy16(uint32_t to, const uint8_t* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
   }
   // Until the chunk that is used next is there; where it is.
   __device__ __forceinline__ const uint8_t* wait() {
@@ -169,13 +179,21 @@ __device__ __forceinline__ void multiply_stages(FewRing<layout>& ring, int left,
         for (int half = 0; half < 2; ++half)
           if (i < left) x[i][half][t] = rows.load(t, i, half);
     const SharedPlace at(ring.wait(), lane);
+    Stage<layout> w[kFewChunk];
+    if (left >=
+        int(kFewChunk)) {  // without branches between, so that one is decoded while another is multiplied
 #pragma unroll
-    for (int i = 0; i < int(kFewChunk); ++i) {
-      if (i >= left) break;
-      Stage<layout> w;
-      w.load(at, i);
-      multiply_half<0>(w, x[i][0], sums);
-      multiply_half<1>(w, x[i][1], sums);
+      for (int i = 0; i < int(kFewChunk); ++i) w[i].load(at, i);
+#pragma unroll
+      for (int i = 0; i < int(kFewChunk); ++i) {
+        multiply_half<0>(w[i], x[i][0], sums);
+        multiply_half<1>(w[i], x[i][1], sums);
+      }
+    } else {
+      static_assert(kFewChunk == 2);
+      w[0].load(at, 0);
+      multiply_half<0>(w[0], x[0][0], sums);
+      multiply_half<1>(w[0], x[0][1], sums);
     }
     __syncwarp();
     fetch();
@@ -214,13 +232,11 @@ __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, til
     if (ring.left == 0 && ahead.block < units) {
       ring.left = count_of_stages;
       ring.from = FewUnit(s.outputs, a.count, ahead.block)
-                      .stages(s.outputs, a, work.matrix, begin, stage_bytes(layout));
+                      .stages(s.outputs, a, work.matrix, begin, stage_bytes(layout)) +
+                  16 * lane;
       ahead.move(work, rows);
     }
-    const uint32_t stages = min(ring.left, kFewChunk);
-    ring.copy(stages * stage_bytes(layout));
-    ring.from += stages * stage_bytes(layout);
-    ring.left -= stages;
+    ring.copy(min(ring.left, kFewChunk));
   };
 #pragma unroll 1
   for (uint32_t i = 0; i < kFewChunks; ++i) fetch();

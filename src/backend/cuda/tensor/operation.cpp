@@ -154,13 +154,14 @@ uint32_t number_blocks(TensorArgs& args, uint32_t of_block) {
   return first;
 }
 
-// Blocks along x for units of sixteen outputs: as many as leave room on a chip for some of the next launch's,
-// so that those ask for their weights early, or a half more where work is shared more evenly.
-uint32_t few_blocks(uint32_t units, uint32_t along_y, uint32_t least) {
-  const auto idle = [&](uint32_t x) { return double(blocks(units, x)) * x / units; };
-  const uint32_t two = std::max(2 * kMultiprocessors / along_y, least),
-                 three = std::max(3 * kMultiprocessors / along_y, least);
-  return std::min(units, idle(three) < 0.95 * idle(two) ? three : two);
+// Blocks along x for units of sixteen outputs: as many as a large chip has room for, or fewer where those
+// share the work as evenly, so that the next launch's blocks come early and ask for their weights.
+uint32_t few_blocks(uint32_t units, uint32_t along_y, uint32_t together, uint32_t shared, uint32_t least) {
+  constexpr uint32_t kShared = 227 << 10;  // of a multiprocessor
+  together = std::max(std::min(together, kShared / (shared + 1024)), 2u);
+  const auto along_x = [&](uint32_t n) { return std::max(n * kMultiprocessors / along_y, least); };
+  const auto turns = [&](uint32_t n) { return double(blocks(units, along_x(n))) * along_x(n); };
+  return std::min(units, along_x(turns(together) < 1.05 * turns(together - 1) ? together : together - 1));
 }
 
 // Whether each block may prepare the only row for itself: an activation of so many columns is worth a launch
@@ -174,10 +175,10 @@ bool can_be_alone(const LinearInput& input) {
 // The only row, or, of stacks, the rows of its `slots`.
 void add_alone(TensorLayout layout, TensorArgs args, uint32_t slots, LaunchQueue& queue) {
   const uint32_t units = number_blocks(args, kStageRows);
+  const uint32_t shared = few_shared(layout, 1) + args.stages * kStageColumns * 2;
   const bool gated = args.input.prepare == static_cast<uint32_t>(LinearInput::Prepare::kGated);
   queue.add(kLinearKernels[static_cast<size_t>(layout)][gated ? kAloneGated : kAlone], kTensorThreads,
-            {few_blocks(units, slots, 1), slots}, args,
-            few_shared(layout, 1) + args.stages * kStageColumns * 2);
+            {few_blocks(units, slots, 4, shared, 1), slots}, args, shared);
 }
 
 // Blocks of `tiles` tiles that rows make.
@@ -198,9 +199,10 @@ void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t s
   const uint32_t kind = rows <= 8 ? kFewOne : rows <= 16 ? kFewTwo : kFewFour;
   const uint32_t few_y = spans > 0 ? spans : row_blocks(rows, 1u << kind);
   const uint32_t units = number_blocks(args, kStageRows);
+  const uint32_t shared = few_shared(layout, 8u << kind);
   // Some matrices of stacks have more rows than others.
-  const uint32_t few_x = few_blocks(units, few_y, spans > 0 ? 16 : 1);
-  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args, few_shared(layout, 8u << kind));
+  const uint32_t few_x = few_blocks(units, few_y, kind == kFewOne ? 3 : 2, shared, spans > 0 ? 16 : 1);
+  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args, shared);
 }
 
 // With kernels that read panels.
