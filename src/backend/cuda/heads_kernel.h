@@ -48,14 +48,15 @@ __device__ __forceinline__ void turn_head(const HeadsArgs& a, const HeadsSide& s
 }
 
 // grid: x = (row, head): those of queries, of keys, of values
-__global__ void __launch_bounds__(kHeadThreads) prepare_heads(const __grid_constant__ HeadsArgs a) {
+__global__ void __launch_bounds__(kHeadThreads)
+    prepare_heads(const __grid_constant__ HeadsArgs a, const Follow follow) {
   __shared__ float parts[gpu::GROUP_SIMDS];
-  start_next_kernel();
+  follow.begin();
   const gpu::Ctx c = {threadIdx.x, threadIdx.x % 32, threadIdx.x / 32, blockIdx.x, 0};
   const uint32_t heads = a.queries.heads + 2 * a.keys.heads, row = blockIdx.x / heads;
   const uint32_t number = blockIdx.x % heads;
   if (number < a.queries.heads) {
-    wait_for_earlier_kernels();
+    follow.wait();
     turn_head(a, a.queries, c, parts, a.queries.x + size_t(row) * a.queries.stride + number * a.size, row,
               nullptr);
     return;
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kHeadThreads) prepare_heads(const __grid_const
   const bool is_key = number < a.queries.heads + a.keys.heads;
   const uint32_t head = number - a.queries.heads - (is_key ? 0 : a.keys.heads);
   const HeadPlace place = place_of_head(a, row, head);
-  wait_for_earlier_kernels();
+  follow.wait();
   if (is_key) {
     turn_head(a, a.keys, c, parts, a.keys.x + size_t(row) * a.keys.stride + head * a.size, row,
               place.keys + place.token * a.size);

@@ -22,15 +22,17 @@ class LaunchQueue {
   LaunchQueue(const LaunchQueue&) = delete;
   LaunchQueue& operator=(const LaunchQueue&) = delete;
 
-  // `kernel` as the runtime knows it; `args` are copied; `shared` bytes of memory are given to each block.
+  // `kernel` as the runtime knows it; `args` are copied; `shared` bytes of memory are given to each block;
+  // `beside`: it needs nothing that the last launch writes, nor writes what that reads (follow.h).
   void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes,
-           uint32_t shared = 0);
+           uint32_t shared = 0, bool beside = false);
   template <class Args>
-  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args, uint32_t shared = 0) {
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args, uint32_t shared = 0,
+           bool beside = false) {
 #if __has_builtin(__builtin_clear_padding)
     __builtin_clear_padding(&args);  // equal launches shall be equal bytes
 #endif
-    add(kernel, threads, grid, &args, sizeof(args), shared);
+    add(kernel, threads, grid, &args, sizeof(args), shared, beside);
   }
   // Whether what was added should be flushed, although more will follow: the GPU shall begin with the first
   // of a step's launches while the host finds the last. The pieces of a step are the same every time.
@@ -52,6 +54,7 @@ class LaunchQueue {
     gpu::LaunchGrid grid;
     uint32_t args;  // place in Batch::args
     uint32_t shared;
+    uint32_t how;  // of follow.h
   };
   struct Batch {
     std::vector<Launch> launches;

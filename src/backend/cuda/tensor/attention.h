@@ -420,22 +420,22 @@ __device__ __forceinline__ void attend_split(const gpu::AttentionArgs& a, const 
 // partial results
 template <int size, int tiles>
 __global__ void __launch_bounds__(kAttentionThreads, tiles == 1 && size <= 128 ? 3 : 2)
-    attend(const __grid_constant__ gpu::AttentionArgs a) {
+    attend(const __grid_constant__ gpu::AttentionArgs a, const Follow follow) {
   extern __shared__ uint4 memory[];
   auto& s = *reinterpret_cast<AttentionScratch<size, tiles>*>(memory);
-  start_next_kernel();
+  follow.begin();
   const QueryTile tile = find_tile(a, blockIdx.x, 16 * tiles);
-  if (tile.count == 0) return wait_for_earlier_kernels();  // the whole block
+  if (tile.count == 0) return;  // the whole block
   uint32_t split = tile.first_seen(0) / kSplit, last_split = tile.last_seen(tile.count - 1) / kSplit;
   if (a.partial != nullptr) {
     split += blockIdx.y;
-    if (split > last_split) return wait_for_earlier_kernels();
+    if (split > last_split) return;
     last_split = split;
   }
   find_pages(a, tile, split, s);
   __syncthreads();
   ask_for_pages(split, s);
-  wait_for_earlier_kernels();
+  follow.wait();
   place_queries<size, tiles>(a, tile, s);
   __syncthreads();
   SeenByLane<tiles> seen;

@@ -119,13 +119,14 @@ __device__ __forceinline__ void multiply_part(StagePlace& at, StagePlace& next, 
 
 // grid: x = kManyOutputs outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kTensorThreads, 1)
+    linear_many(const __grid_constant__ TensorArgs a, const Follow follow) {
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t groups = (o.outputs + kStageRows - 1) / kStageRows;
   const uint32_t group = ((blockIdx.x - o.first_block) * (kTensorThreads / 32) + warp) * 2;
-  start_next_kernel();
-  wait_for_earlier_kernels();
+  follow.begin();
+  follow.wait();
   if (group >= groups) return;
   const size_t group_bytes = size_t(a.stages) * stage_bytes(layout);
   BlockWork work = work_of_block(a, 8 * tiles);
@@ -168,6 +169,7 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
         }
     }
   }
+  follow.end();
 }
 
 }  // namespace tempo9::backend::cuda

@@ -205,7 +205,7 @@ __device__ __forceinline__ void multiply_stages(FewRing<layout>& ring, int left,
 // of stacks
 template <TensorLayout layout, int tiles, FewInput input>
 __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, tiles))
-    linear_few(const __grid_constant__ TensorArgs a) {
+    linear_few(const __grid_constant__ TensorArgs a, const Follow follow) {
   constexpr bool alone = input != kPrepared;
   constexpr int rows = alone ? 1 : 8 * tiles;
   extern __shared__ __align__(1024) uint4 memory[];
@@ -218,10 +218,10 @@ __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, til
   __syncthreads();
   const TensorOutput& last_output = s.outputs[a.count - 1];
   const uint32_t units = last_output.first_block + (last_output.outputs + kStageRows - 1) / kStageRows;
-  start_next_kernel();
+  follow.begin();
   // Weights do not depend on what came before; which of a stack are used, and for how many rows, does.
   const bool known = !of_stack(a);
-  if (!known) wait_for_earlier_kernels();
+  if (!known) follow.wait();
   const BlockWork work = work_of_block(a, rows);
   if (work.first >= work.last) return;  // the whole block
   FewRing<layout> ring;
@@ -240,7 +240,9 @@ __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, til
   };
 #pragma unroll 1
   for (uint32_t i = 0; i < kFewChunks; ++i) fetch();
-  if (known) wait_for_earlier_kernels();
+  if (alone && a.input.prepare == gpu::PREPARE_RMS_NORM && lane < 2 * count_of_stages)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(a.input.norm_weight + begin * kStageColumns + 32 * lane));
+  if (known) follow.wait();
   if constexpr (alone)
     prepare_alone<input == kAnyInput>(a, work.first / a.slots_per_input, begin, begin + count_of_stages,
                                       only_row, s);
@@ -268,6 +270,7 @@ __global__ void __launch_bounds__(kTensorThreads, few_blocks_together(input, til
     finish_unit(a, s, buffer, FewUnit(s.outputs, a.count, turn.block), work.matrix, turn.first, count);
     turn.move(work, rows);
   }
+  follow.end();
 }
 
 }  // namespace tempo9::backend::cuda

@@ -53,7 +53,8 @@ __device__ __forceinline__ void add_part(const float (&inverse)[8 * tiles], cons
 
 // While a stage is multiplied, the next is decoded. grid: x = kWideOutputs outputs, y = kWideTiles * 8 rows
 template <TensorLayout layout>
-__global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kWideThreads, 1)
+    linear_wide(const __grid_constant__ TensorArgs a, const Follow follow) {
   constexpr int tiles = kWideTiles;
   extern __shared__ __align__(1024) uint4 memory[];
   auto& ring = *reinterpret_cast<RowRing<tiles, kWidePlaces, kWideThreads / 32>*>(memory);
@@ -68,12 +69,12 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
     if (threadIdx.x == 0 && stage < a.stages)
       ring.fetch(a.rows_or_panels + (size_t(stage) * a.tiles + first_tile) * 256, stage, bytes);
   };
-  start_next_kernel();
+  follow.begin();
   if (threadIdx.x == 0) ring.start();
   __syncthreads();
   Stage<layout> w[kWideAhead];
   load_first(at, a.stages, w);
-  wait_for_earlier_kernels();
+  follow.wait();
   for (uint32_t stage = 0; stage < kWideRowsAhead; ++stage) fetch(stage);
   factors.load(a, first_tile * 8);
   __syncthreads();
@@ -102,11 +103,12 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
     at.move(kWideAhead * stage_bytes(layout));
   }
   if (group <= last_group) write_tiles(a, o, group * kStageRows, first_tile * 8, factors, totals);
+  follow.end();
 }
 
 #else  // compiled for chips that have none of this, and never launched there
 template <TensorLayout layout>
-__global__ void linear_wide(const __grid_constant__ TensorArgs) {}
+__global__ void linear_wide(const __grid_constant__ TensorArgs, const Follow) {}
 #endif
 
 }  // namespace tempo9::backend::cuda

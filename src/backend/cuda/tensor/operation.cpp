@@ -173,12 +173,12 @@ bool can_be_alone(const LinearInput& input) {
 }
 
 // The only row, or, of stacks, the rows of its `slots`.
-void add_alone(TensorLayout layout, TensorArgs args, uint32_t slots, LaunchQueue& queue) {
+void add_alone(TensorLayout layout, TensorArgs args, uint32_t slots, bool beside, LaunchQueue& queue) {
   const uint32_t units = number_blocks(args, kStageRows);
   const uint32_t shared = few_shared(layout, 1) + args.stages * kStageColumns * 2;
   const bool gated = args.input.prepare == static_cast<uint32_t>(LinearInput::Prepare::kGated);
   queue.add(kLinearKernels[static_cast<size_t>(layout)][gated ? kAloneGated : kAlone], kTensorThreads,
-            {few_blocks(units, slots, 4, shared, 1), slots}, args, shared);
+            {few_blocks(units, slots, 4, shared, 1), slots}, args, shared, beside);
 }
 
 // Blocks of `tiles` tiles that rows make.
@@ -188,12 +188,13 @@ uint32_t row_blocks(uint32_t rows, uint32_t tiles) {
 
 // With kernels that read rows. `rows`: that a matrix is multiplied with, on average if it is one of a stack;
 // `spans`: blocks that stacks need for them, else 0.
-void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, LaunchQueue& queue) {
+void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t spans, bool beside,
+                 LaunchQueue& queue) {
   const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t many_x = number_blocks(args, kManyOutputs),
                  many_y = spans > 0 ? spans : blocks(rows, kManyRows);
   if (rows > kMostFewRows && many_x * many_y >= kLeastManyBlocks) {
-    queue.add(kernels[kMany], kTensorThreads, {many_x, many_y}, args);
+    queue.add(kernels[kMany], kTensorThreads, {many_x, many_y}, args, 0, beside);
     return;
   }
   const uint32_t kind = rows <= 8 ? kFewOne : rows <= 16 ? kFewTwo : kFewFour;
@@ -202,27 +203,28 @@ void add_by_rows(TensorLayout layout, TensorArgs args, uint32_t rows, uint32_t s
   const uint32_t shared = few_shared(layout, 8u << kind);
   // Some matrices of stacks have more rows than others.
   const uint32_t few_x = few_blocks(units, few_y, kind == kFewOne ? 3 : 2, shared, spans > 0 ? 16 : 1);
-  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args, shared);
+  queue.add(kernels[kind], kTensorThreads, {few_x, few_y}, args, shared, beside);
 }
 
 // With kernels that read panels.
-void add_by_panels(TensorLayout layout, TensorArgs args, uint32_t rows, LaunchQueue& queue) {
+void add_by_panels(TensorLayout layout, TensorArgs args, uint32_t rows, bool beside, LaunchQueue& queue) {
   const auto* kernels = kLinearKernels[static_cast<size_t>(layout)];
   const uint32_t wide_x = number_blocks(args, kWideOutputs), wide_y = row_blocks(rows, kWideTiles);
   if (rows > 64 && wide_x * wide_y >= kLeastWideBlocks) {
-    queue.add(kernels[kWide], kWideThreads, {wide_x, wide_y}, args, kWideShared);
+    queue.add(kernels[kWide], kWideThreads, {wide_x, wide_y}, args, kWideShared, beside);
     return;
   }
   const uint32_t kind = rows <= 16   ? kSomeTwo
                         : rows <= 32 ? kSomeFour
                                      : kSomeEight,
                  tiles = 2u << (kind - kSomeTwo), some_x = number_blocks(args, kSomeOutputs);
-  queue.add(kernels[kind], kSomeThreads, {some_x, row_blocks(rows, tiles)}, args, some_shared(tiles));
+  queue.add(kernels[kind], kSomeThreads, {some_x, row_blocks(rows, tiles)}, args, some_shared(tiles), beside);
 }
 
-// Outputs whose weights lie alike share a launch.
+// Outputs whose weights lie alike share a launch; add() is told whether it may run beside the last, as the
+// first may if `beside`.
 template <class Operation, class Add>
-void add_outputs(const Operation& op, const TensorArgs& common, const gpu::Launcher& launcher,
+void add_outputs(const Operation& op, const TensorArgs& common, const gpu::Launcher& launcher, bool beside,
                  const Add& add) {
   for (const TensorLayout layout : {TensorLayout::kNibble32, TensorLayout::kFive32, TensorLayout::kSix16,
                                     TensorLayout::kByte32, TensorLayout::kThree16, TensorLayout::kE2m1}) {
@@ -231,34 +233,45 @@ void add_outputs(const Operation& op, const TensorArgs& common, const gpu::Launc
       const LinearOutput& output = op.outputs[static_cast<size_t>(o)];
       if (layout_of(output) == layout) args.output[args.count++] = tensor_output(output, launcher);
     }
-    if (args.count > 0) add(layout, args);
+    if (args.count == 0) continue;
+    add(layout, args, beside);
+    beside = true;
   }
 }
 
 }  // namespace
 
-Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueue& queue) {
+bool prepares_itself(const Linear& op) {
+  return op.input.x.rows == 1 && can_be_alone(op.input);
+}
+bool prepares_itself(const ExpertLinear& op) {
+  return op.indices.rows == 1 && op.indices.columns < op.outputs[0].weight->count() && can_be_alone(op.input);
+}
+
+Linear run_on_tensor_cores(const Linear& op, gpu::Launcher& launcher, LaunchQueue& queue, bool beside) {
   if (!has_pairs(op.input)) return op;
   const auto [tensor, rest] = divide(op);
   const uint32_t rows = number(op.input.x.rows);
   if (tensor.count == 0 || rows == 0) return rest;
   TensorArgs args = tensor_args(op.input, *tensor.outputs[0].weight, rows, launcher);
-  if (rows == 1 && can_be_alone(op.input)) {
-    add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
-      add_alone(layout, of_layout, 1, queue);
-    });
+  if (prepares_itself(op)) {
+    add_outputs(tensor, args, launcher, beside,
+                [&](TensorLayout layout, const TensorArgs& of_layout, bool free) {
+                  add_alone(layout, of_layout, 1, free, queue);
+                });
     return rest;
   }
   const Prepared prepared(op.input, rows > kFewRows && queue.warp_groups(), 0, launcher);
   if (prepared.scratch == nullptr) return rest;
   prepare(op.input, prepared, launcher, queue);
   set_prepared(args, prepared);
-  add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
-    if (prepared.panels)
-      add_by_panels(layout, of_layout, rows, queue);
-    else
-      add_by_rows(layout, of_layout, rows, 0, queue);
-  });
+  add_outputs(tensor, args, launcher, false,
+              [&](TensorLayout layout, const TensorArgs& of_layout, bool free) {
+                if (prepared.panels)
+                  add_by_panels(layout, of_layout, rows, free, queue);
+                else
+                  add_by_rows(layout, of_layout, rows, 0, free, queue);
+              });
   return rest;
 }
 
@@ -273,10 +286,11 @@ ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher
   args.index_stride = number(op.indices.stride);
   args.matrices_read = reinterpret_cast<unsigned long long*>(launcher.matrices_read());
   if (slots < args.matrices) args.indices = at<const int>(op.indices, launcher);
-  if (rows == 1 && args.indices != nullptr && can_be_alone(op.input)) {
-    add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
-      add_alone(layout, of_layout, slots, queue);
-    });
+  if (prepares_itself(op)) {
+    add_outputs(tensor, args, launcher, false,
+                [&](TensorLayout layout, const TensorArgs& of_layout, bool free) {
+                  add_alone(layout, of_layout, slots, free, queue);
+                });
     return rest;
   }
   const Prepared prepared(op.input, false, gpu::expert_lists_bytes(tensor), launcher);
@@ -288,9 +302,11 @@ ExpertLinear run_on_tensor_cores(const ExpertLinear& op, gpu::Launcher& launcher
     gpu::launch_expert_lists(tensor, lists, launcher);
     args.lists = reinterpret_cast<const int*>(lists);
   }
-  add_outputs(tensor, args, launcher, [&](TensorLayout layout, const TensorArgs& of_layout) {
-    add_by_rows(layout, of_layout, blocks(slots, args.matrices), std::min(slots, args.matrices), queue);
-  });
+  add_outputs(tensor, args, launcher, false,
+              [&](TensorLayout layout, const TensorArgs& of_layout, bool free) {
+                add_by_rows(layout, of_layout, blocks(slots, args.matrices), std::min(slots, args.matrices),
+                            free, queue);
+              });
   return rest;
 }
 

@@ -20,11 +20,12 @@ __device__ __forceinline__ PartFactors join_warps(float (&largest)[8], PartFacto
 // `warps`, 1 or 8, work on a part of a row: 8 where rows are few, for what has no sum to be taken in order.
 // grid: x = 8 / warps rows, y = part
 template <int warps>
-__global__ void __launch_bounds__(kPanelThreads) make_panels(const __grid_constant__ PanelArgs a) {
+__global__ void __launch_bounds__(kPanelThreads)
+    make_panels(const __grid_constant__ PanelArgs a, const Follow follow) {
   static_assert(kPanelThreads == 256);
   __shared__ float largest[8];
-  start_next_kernel();
-  wait_for_earlier_kernels();
+  follow.begin();
+  follow.wait();
   const uint32_t row = blockIdx.x * (8 / warps) + threadIdx.x / (32 * warps), part = blockIdx.y;
   if (row >= a.rows) return;  // all that would meet at a barrier
   const uint32_t stages = a.input.columns / kStageColumns;
