@@ -17,6 +17,8 @@ namespace {
 
 // Most rows of the kernels for few: of those that are as fast for all of them, and of all.
 constexpr uint32_t kFewRows = 8, kMostFewRows = 32;
+// With so many columns a part of a row is work for several warps.
+constexpr int kManyColumns = 8192;
 // Fewer blocks leave too much of a chip idle: of the kernel for many rows, and of that of a large chip's warp
 // groups.
 constexpr uint32_t kLeastManyBlocks = 64, kLeastWideBlocks = 96;
@@ -104,7 +106,9 @@ void prepare(const LinearInput& input, const Prepared& prepared, const gpu::Laun
                           .tiles = prepared.tiles,
                           .panels = prepared.panels,
                           .unused = 0};
-  const bool eight = rows <= kMostFewRows && input.prepare != LinearInput::Prepare::kRmsNorm;
+  // Of a norm, whose sum has its order, a warp works on each part of a row.
+  const bool eight = input.prepare != LinearInput::Prepare::kRmsNorm &&
+                     (rows <= kMostFewRows || input.x.columns >= kManyColumns);
   queue.add(kMakePanels[eight], kPanelThreads, {eight ? rows : prepared.tiles, kParts}, args);
 }
 
