@@ -20,11 +20,20 @@ bool is_mapped(size_t bytes) {
 
 Result<std::unique_ptr<CudaMemory>> CudaMemory::create(int device) {
   std::unique_ptr<CudaMemory> memory(new CudaMemory(device));
-  TRY(check(cudaSetDevice(device), "choosing the device"));
+  TRY(check(choose(device), "choosing the device"));
   TRY(check(cudaFree(nullptr), "opening the device"));
   TRY_ASSIGN(memory->virtual_memory_, find_virtual_memory());
   TRY(check(cudaStreamCreateWithFlags(&memory->stream_, cudaStreamNonBlocking), "making a stream"));
   return memory;
+}
+
+// Asking the runtime each time would cost as much as the rest of a launch.
+cudaError_t CudaMemory::choose(int device) {
+  static thread_local int chosen = -1;
+  if (chosen == device) return cudaSuccess;
+  const cudaError_t result = cudaSetDevice(device);
+  if (result == cudaSuccess) chosen = device;
+  return result;
 }
 
 CudaMemory::~CudaMemory() {

@@ -24,10 +24,11 @@ class CudaMemory {
   Status read(void* target, const std::byte* source, size_t bytes);
   uint64_t free_bytes() const;
   // Makes the device the calling thread's.
-  void use() const { cudaSetDevice(device_); }
+  void use() const { choose(device_); }
 
  private:
   explicit CudaMemory(int device) : device_(device) {}
+  static cudaError_t choose(int device);
   Result<std::byte*> map(size_t bytes);
   tl::unexpected<Error> out_of_memory(size_t bytes) const;
 

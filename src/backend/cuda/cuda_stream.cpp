@@ -31,6 +31,29 @@ Rows rows_of(const View& view) {
   return {static_cast<size_t>(view.stride) * sizeof(float), columns * sizeof(float), rows};
 }
 
+bool overlap(const View& a, const View& b) {
+  const auto end = [](const View& v) { return v.offset + rows_of(v).pitch * rows_of(v).count; };
+  return a && b && a.buffer == b.buffer && a.offset < end(b) && b.offset < end(a);
+}
+
+// Whether neither touches what the other writes.
+bool are_apart(const ExpertLinear& a, const Linear& b) {
+  const auto in = [](const View& out, const auto& op) {
+    return overlap(out, op.input.x) || overlap(out, op.input.gate) || overlap(out, op.input.norm_weight);
+  };
+  for (int i = 0; i < a.count; ++i) {
+    const View& out = a.outputs[static_cast<size_t>(i)].out;
+    if (in(out, b)) return false;
+    for (int j = 0; j < b.count; ++j)
+      if (overlap(out, b.outputs[static_cast<size_t>(j)].out)) return false;
+  }
+  for (int j = 0; j < b.count; ++j) {
+    const View& out = b.outputs[static_cast<size_t>(j)].out;
+    if (in(out, a) || overlap(out, a.indices)) return false;
+  }
+  return true;
+}
+
 // Logits of many rows are tens of megabytes: one thread would take longer than the GPU for the step.
 void copy_on_threads(std::span<std::byte> target, const std::byte* source) {
   constexpr size_t kPiece = 1 << 20, kMostThreads = 8;
@@ -77,6 +100,7 @@ void CudaStream::submit(const Op& op) {
   memory_.use();
   const cudaEvent_t begin = work_.timed ? mark_time() : nullptr;
   run(op);
+  if (queue_.has_piece()) note(queue_.flush(stream_));
   if (work_.timed) timed_.push_back({op.index(), begin, mark_time()});
   work_.operations.fetch_add(1, std::memory_order_relaxed);
 }
@@ -89,6 +113,7 @@ void CudaStream::run_held() {
 void CudaStream::flush() {
   run_held();
   note(queue_.flush(stream_));
+  queue_.begin_step();
 }
 
 cudaEvent_t CudaStream::mark_time() {
@@ -124,12 +149,19 @@ void CudaStream::run(const Op& op) {
     return;
   }
   run_held();
+  const std::optional<ExpertLinear> last = std::exchange(alone_, std::nullopt);
   if (const auto* linear = std::get_if<Linear>(&op)) {
-    const Linear rest = run_on_tensor_cores(*linear, *this, queue_);
-    if (rest.count > 0) gpu::run_operation(rest, *this);
+    const bool beside = last && prepares_itself(*linear) && are_apart(*last, *linear);
+    const Linear rest = run_on_tensor_cores(*linear, *this, queue_, beside);
+    if (rest.count == 0) return;
+    beside_ = rest.count < linear->count && prepares_itself(*linear);
+    gpu::run_operation(rest, *this);
   } else if (const auto* experts = std::get_if<ExpertLinear>(&op)) {
     const ExpertLinear rest = run_on_tensor_cores(*experts, *this, queue_);
-    if (rest.count > 0) gpu::run_operation(rest, *this);
+    if (rest.count > 0)
+      gpu::run_operation(rest, *this);
+    else if (prepares_itself(*experts))
+      alone_ = *experts;
   } else if (const auto* attention = std::get_if<Attention>(&op);
              attention == nullptr || !work_.tensor_cores ||
              !attend_on_tensor_cores(*attention, *this, queue_)) {
@@ -138,8 +170,8 @@ void CudaStream::run(const Op& op) {
 }
 
 void CudaStream::launch(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) {
-  queue_.add(kKernelEntries[static_cast<size_t>(kernel)], kGroupThreads, grid, args, bytes);
-  if (queue_.full()) note(queue_.flush(stream_));
+  queue_.add(kKernelEntries[static_cast<size_t>(kernel)], kGroupThreads, grid, args, bytes, 0,
+             std::exchange(beside_, false));
 }
 
 const std::byte* CudaStream::rows(const Weight& weight) const {

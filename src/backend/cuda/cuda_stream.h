@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "backend/cuda/cuda_weight.h"
@@ -83,6 +84,7 @@ class CudaStream final : public Stream, private gpu::Launcher {
   }
   std::byte* matrices_read() override { return work_.matrices_read->address(); }
   std::byte* scratch(size_t bytes) override;
+  void run_beside() override { beside_ = true; }
   void launch(gpu::KernelId kernel, gpu::LaunchGrid grid, const void* args, size_t bytes) override;
 
   CudaMemory& memory_;
@@ -99,7 +101,9 @@ class CudaStream final : public Stream, private gpu::Launcher {
   std::deque<Recorded> events_;
   std::vector<cudaEvent_t> spare_events_;
   std::vector<Timed> timed_;
-  std::vector<Op> held_;  // of heads.h: until what follows is known
+  bool beside_ = false;                // the next launch may run beside the last
+  std::optional<ExpertLinear> alone_;  // the last operation, if it used no scratch memory
+  std::vector<Op> held_;               // of heads.h: until what follows is known
 };
 
 }  // namespace tempo9::backend::cuda

@@ -22,7 +22,7 @@ Result<std::unique_ptr<CudaWeight>> CudaWeight::load(CudaMemory& memory, const W
   if (weight->layout_ != TensorLayout::kNone) {
     const TensorMatrix matrix = repack(source);
     weight->exponent_ = matrix.exponent;
-    TRY_ASSIGN(weight->stages_, copy_to_device(memory, matrix.bytes));
+    TRY_ASSIGN(weight->stages_, copy_to_device(memory, matrix.bytes()));
   }
   if (weight->layout_ == TensorLayout::kNone || source.embedded) {
     TRY_ASSIGN(weight->rows_, copy_to_device(memory, source.bytes));

@@ -1,6 +1,7 @@
 // The kernel of heads.h.
 #pragma once
 #include "backend/cuda/heads_args.h"
+#include "backend/cuda/tensor/follow.h"
 #include "backend/gpu/dialect/cuda.h"
 #include "backend/gpu/kernels/args.h"
 #include "backend/gpu/kernels/math.h"
@@ -47,26 +48,29 @@ __device__ __forceinline__ void turn_head(const HeadsArgs& a, const HeadsSide& s
 }
 
 // grid: x = (row, head): those of queries, of keys, of values
-__global__ void __launch_bounds__(kHeadThreads) prepare_heads(const __grid_constant__ HeadsArgs a) {
+__global__ void __launch_bounds__(kHeadThreads)
+    prepare_heads(const __grid_constant__ HeadsArgs a, const Follow follow) {
   __shared__ float parts[gpu::GROUP_SIMDS];
-  gpu::follow_earlier_kernels();
+  follow.begin();
   const gpu::Ctx c = {threadIdx.x, threadIdx.x % 32, threadIdx.x / 32, blockIdx.x, 0};
   const uint32_t heads = a.queries.heads + 2 * a.keys.heads, row = blockIdx.x / heads;
-  uint32_t head = blockIdx.x % heads;
-  if (head < a.queries.heads) {
-    turn_head(a, a.queries, c, parts, a.queries.x + size_t(row) * a.queries.stride + head * a.size, row,
+  const uint32_t number = blockIdx.x % heads;
+  if (number < a.queries.heads) {
+    follow.wait();
+    turn_head(a, a.queries, c, parts, a.queries.x + size_t(row) * a.queries.stride + number * a.size, row,
               nullptr);
     return;
   }
-  head -= a.queries.heads;
-  if (head < a.keys.heads) {
-    const HeadPlace place = place_of_head(a, row, head);
+  // Tables were there before the step's first kernel began.
+  const bool is_key = number < a.queries.heads + a.keys.heads;
+  const uint32_t head = number - a.queries.heads - (is_key ? 0 : a.keys.heads);
+  const HeadPlace place = place_of_head(a, row, head);
+  follow.wait();
+  if (is_key) {
     turn_head(a, a.keys, c, parts, a.keys.x + size_t(row) * a.keys.stride + head * a.size, row,
               place.keys + place.token * a.size);
     return;
   }
-  head -= a.keys.heads;
-  const HeadPlace place = place_of_head(a, row, head);
   const float* values = a.values + size_t(row) * a.value_stride + head * a.value_size;
   uint16_t* out = place.keys + gpu::PAGE_TOKENS * a.size + place.token * a.value_size;
   for (uint32_t i = c.tid; i < a.value_size; i += kHeadThreads) out[i] = uint16_t(gpu::to_half(values[i]));

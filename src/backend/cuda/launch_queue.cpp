@@ -1,7 +1,10 @@
 #include "backend/cuda/launch_queue.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
+
+#include "backend/cuda/tensor/follow.h"
 
 namespace tempo9::backend::cuda {
 
@@ -9,7 +12,6 @@ namespace {
 
 // Fewer cost less than a graph.
 constexpr size_t kLeastGraph = 8;
-constexpr size_t kMostLaunches = 8192;
 // Batches that are remembered: a server's steps differ by their number of rows and, now and then, by how far
 // attention is divided.
 constexpr size_t kMostSeen = 128;
@@ -28,7 +30,8 @@ bool LaunchQueue::Batch::operator==(const Batch& other) const {
   if (launches.size() != other.launches.size() || args != other.args) return false;
   for (size_t i = 0; i < launches.size(); ++i) {
     const Launch &a = launches[i], &b = other.launches[i];
-    if (a.kernel != b.kernel || a.threads != b.threads || a.grid.x != b.grid.x || a.grid.y != b.grid.y)
+    if (a.kernel != b.kernel || a.threads != b.threads || a.grid.x != b.grid.x || a.grid.y != b.grid.y ||
+        a.how != b.how)
       return false;
   }
   return true;
@@ -38,7 +41,8 @@ uint64_t LaunchQueue::Batch::hash() const {
   uint64_t hash = hash_bytes(args.data(), args.size());
   for (const Launch& launch : launches) {
     const uint64_t shape = reinterpret_cast<uint64_t>(launch.kernel) << 24 ^
-                           static_cast<uint64_t>(launch.grid.y) << 32 ^ launch.grid.x;
+                           static_cast<uint64_t>(launch.grid.y) << 32 ^ launch.grid.x ^
+                           static_cast<uint64_t>(launch.how) << 48;
     hash = (hash ^ shape) * 0x9e3779b97f4a7c15u;
   }
   return hash;
@@ -49,16 +53,19 @@ LaunchQueue::~LaunchQueue() {
     if (seen.graph != nullptr) cudaGraphExecDestroy(seen.graph);
 }
 
-bool LaunchQueue::full() const {
-  return batch_.launches.size() >= kMostLaunches;
+bool LaunchQueue::has_piece() const {
+  return batch_.launches.size() >= piece_;
 }
 
 void LaunchQueue::add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args,
-                      size_t bytes, uint32_t shared) {
+                      size_t bytes, uint32_t shared, bool beside) {
   const size_t place = batch_.args.size();
   batch_.args.resize(place + round_up(bytes));
   std::memcpy(batch_.args.data() + place, args, bytes);
-  batch_.launches.push_back({kernel, threads, grid, static_cast<uint32_t>(place), shared});
+  beside = beside && !batch_.launches.empty();
+  if (beside) batch_.launches.back().how |= kLetsBeside;
+  batch_.launches.push_back(
+      {kernel, threads, grid, static_cast<uint32_t>(place), shared, beside ? kRunsBeside : 0u});
 }
 
 // Before the first launch of a kernel with so much shared memory.
@@ -85,7 +92,8 @@ Status LaunchQueue::launch_all(const Batch& batch, cudaStream_t stream) {
     config.numAttrs = early_ ? 1 : 0;
     config.dynamicSmemBytes = launch.shared;
     TRY(prepare(launch));
-    void* parameters[] = {const_cast<std::byte*>(batch.args.data() + launch.args)};
+    uint32_t how = launch.how;
+    void* parameters[] = {const_cast<std::byte*>(batch.args.data() + launch.args), &how};
     TRY(check(cudaLaunchKernelExC(&config, launch.kernel, parameters), "starting a kernel"));
   }
   return {};
@@ -132,6 +140,7 @@ void LaunchQueue::remember(uint64_t hash) {
 
 Status LaunchQueue::flush(cudaStream_t stream) {
   if (batch_.launches.empty()) return {};
+  piece_ = std::min(4 * piece_, kLargestPiece);
   Status done;
   if (batch_.launches.size() < kLeastGraph) {
     done = launch_all(batch_, stream);

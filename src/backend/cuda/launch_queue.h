@@ -22,22 +22,30 @@ class LaunchQueue {
   LaunchQueue(const LaunchQueue&) = delete;
   LaunchQueue& operator=(const LaunchQueue&) = delete;
 
-  // `kernel` as the runtime knows it; `args` are copied; `shared` bytes of memory are given to each block.
+  // `kernel` as the runtime knows it; `args` are copied; `shared` bytes of memory are given to each block;
+  // `beside`: it needs nothing that the last launch writes, nor writes what that reads (follow.h).
   void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, const void* args, size_t bytes,
-           uint32_t shared = 0);
+           uint32_t shared = 0, bool beside = false);
   template <class Args>
-  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args, uint32_t shared = 0) {
+  void add(const void* kernel, uint32_t threads, gpu::LaunchGrid grid, Args args, uint32_t shared = 0,
+           bool beside = false) {
 #if __has_builtin(__builtin_clear_padding)
     __builtin_clear_padding(&args);  // equal launches shall be equal bytes
 #endif
-    add(kernel, threads, grid, &args, sizeof(args), shared);
+    add(kernel, threads, grid, &args, sizeof(args), shared, beside);
   }
-  bool full() const;
+  // Whether what was added should be flushed, although more will follow: the GPU shall begin with the first
+  // of a step's launches while the host finds the last. The pieces of a step are the same every time.
+  bool has_piece() const;
   bool warp_groups() const {
     return warp_groups_;
   }
   // Gives what was added to the stream.
   Status flush(cudaStream_t stream);
+  // The launches that follow are a new step's.
+  void begin_step() {
+    piece_ = kFirstPiece;
+  }
 
  private:
   struct Launch {
@@ -46,6 +54,7 @@ class LaunchQueue {
     gpu::LaunchGrid grid;
     uint32_t args;  // place in Batch::args
     uint32_t shared;
+    uint32_t how;  // of follow.h
   };
   struct Batch {
     std::vector<Launch> launches;
@@ -60,6 +69,8 @@ class LaunchQueue {
     cudaGraphExec_t graph = nullptr;
   };
 
+  static constexpr size_t kFirstPiece = 32, kLargestPiece = 512;
+
   Status prepare(const Launch& launch);
   Status launch_all(const Batch& batch, cudaStream_t stream);
   Result<cudaGraphExec_t> capture(const Batch& batch, cudaStream_t stream);
@@ -68,6 +79,7 @@ class LaunchQueue {
 
   const bool early_, warp_groups_;
   Batch batch_;
+  size_t piece_ = kFirstPiece;                             // as many launches as the next piece has
   std::unordered_map<const void*, uint32_t> most_shared_;  // of each kernel that was launched
   std::list<Seen> seen_;                                   // what was used last comes first
   std::unordered_map<uint64_t, std::list<Seen>::iterator> by_hash_;

@@ -32,6 +32,8 @@ class Launcher {
   // Memory for one operation, 256-byte aligned, valid until the next call. Null: there is none; the operation
   // is then left out, and whoever waits for the stream is told.
   virtual std::byte* scratch(size_t bytes) = 0;
+  // The next launch needs nothing that the last one writes, nor writes what that reads.
+  virtual void run_beside() {}
   // `args` is copied before the call returns.
   virtual void launch(KernelId kernel, LaunchGrid grid, const void* args, size_t bytes) = 0;
 };

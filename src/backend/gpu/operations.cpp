@@ -167,6 +167,7 @@ void run(const Linear& op, Launch launch) {
   const Input input = prepare(op.input, scratch, launch);
   for (int o = 0; o < op.count; ++o) {
     const LinearArgs args = linear_args(op.outputs[static_cast<size_t>(o)], input, launch);
+    if (o > 0) launch.launcher().run_beside();
     launch.linear({blocks(args.outputs, OUTPUT_TILE), blocks(args.rows, ROW_TILE)}, args);
   }
 }

@@ -29,7 +29,8 @@ int kind_of_size(const KvShape& shape) {
 
 bool attend_on_tensor_cores(const Attention& op, gpu::Launcher& launcher, LaunchQueue& queue) {
   const int kind = kind_of_size(op.kv.shape);
-  if (kind < 0 || op.queries.stride % 2 != 0 || op.queries.offset % 8 != 0) return false;
+  if (kind < 0 || op.queries.stride % 2 != 0 || op.queries.offset % 8 != 0 || op.out.stride % 2 != 0)
+    return false;
   if (op.segments.rows == 0) return true;
   gpu::AttentionArgs args = gpu::attention_args(op, launcher);
   const auto rows = static_cast<uint32_t>(op.segments.rows), count = static_cast<uint32_t>(op.segments.count);

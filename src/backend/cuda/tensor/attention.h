@@ -78,7 +78,8 @@ struct AttentionScratch {
   uint4 queries[tiles][size / 16][2][32];  // A operands, first f16s and second ones
   uint4 weights[tiles][kSplit / 16][2][32];
   float largest[kWarps][16 * tiles], total[kWarps][16 * tiles];
-  float query_factor[16 * tiles];  // takes the power of two off
+  float query_factor[16 * tiles];   // takes the power of two off
+  const uint8_t* pages[3][kWarps];  // of three splits in turn; null where nobody sees one
 };
 
 // Two values as f16 pairs: rounded, and what that lacks.
@@ -97,19 +98,24 @@ __device__ __forceinline__ void place_queries(const gpu::AttentionArgs& a, const
                                               AttentionScratch<size, tiles>& s) {
   const uint32_t lane = threadIdx.x % 32;
   constexpr int pairs = size / 64;  // of a lane
+#pragma unroll 1
   for (uint32_t q = threadIdx.x / 32; q < 16 * tiles; q += kWarps) {
-    float2 x[pairs];
-    float largest = 0.0f;
-    const float* from = a.queries;
-    if (q < tile.count)
-      from += size_t(tile.segment.first_row + tile.row(q)) * a.query_stride + tile.head(q) * size;
+    const bool there = q < tile.count;
+    float2 x[pairs] = {};
+    float factor = 1.0f;
+    if (there) {
+      const float* from =
+          a.queries + size_t(tile.segment.first_row + tile.row(q)) * a.query_stride + tile.head(q) * size;
 #pragma unroll
-    for (int i = 0; i < pairs; ++i) {
-      x[i] = q < tile.count ? reinterpret_cast<const float2*>(from)[lane + 32 * i] : make_float2(0.0f, 0.0f);
-      x[i].x *= a.scale, x[i].y *= a.scale;
-      largest = fmaxf(largest, fmaxf(fabsf(x[i].x), fabsf(x[i].y)));
+      for (int i = 0; i < pairs; ++i) x[i] = reinterpret_cast<const float2*>(from)[lane + 32 * i];
+      float largest = 0.0f;
+#pragma unroll
+      for (int i = 0; i < pairs; ++i) {
+        x[i].x *= a.scale, x[i].y *= a.scale;
+        largest = fmaxf(largest, fmaxf(fabsf(x[i].x), fabsf(x[i].y)));
+      }
+      factor = row_scale(gpu::simd_largest(largest));
     }
-    const float factor = row_scale(gpu::simd_largest(largest));
     if (lane == 0) s.query_factor[q] = 1.0f / factor;
 #pragma unroll
     for (int i = 0; i < pairs; ++i) {
@@ -259,7 +265,7 @@ __device__ __forceinline__ void multiply_values(const uint8_t* values, uint32_t 
   constexpr int each = size / 32, words = each / 2;
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const uint8_t* mine = values + warp * (size / 4) * 2 + lane / 4 * (each * 2);
-#pragma unroll
+#pragma unroll 1
   for (int half = 0; half < 2; ++half) {
     uint32_t value[2][4][words];
 #pragma unroll
@@ -294,6 +300,28 @@ __device__ __forceinline__ const uint8_t* page_of(const gpu::AttentionArgs& a, c
          tile.kv_head * head_bytes;
 }
 
+// Page tables were there before the step's first kernel began, so this may come before the wait for earlier
+// kernels, by each thread for itself; so may asking for what pages hold to come to the L2 cache, whatever is
+// written there in the meantime.
+template <int size, int tiles>
+__device__ __forceinline__ void find_pages(const gpu::AttentionArgs& a, const QueryTile& tile, uint32_t split,
+                                           AttentionScratch<size, tiles>& s) {
+  constexpr uint32_t head_bytes = 2 * kPage * size * 2;
+  if (threadIdx.x >= kWarps) return;
+  const uint32_t position = split * kSplit + threadIdx.x * kPage;
+  const bool visible = position <= tile.last_seen(tile.count - 1) && position + kPage > tile.first_seen(0);
+  s.pages[split % 3][threadIdx.x] = visible ? page_of(a, tile, position, head_bytes) : nullptr;
+}
+template <int size, int tiles>
+__device__ __forceinline__ void ask_for_pages(uint32_t split, const AttentionScratch<size, tiles>& s) {
+  constexpr uint32_t head_bytes = 2 * kPage * size * 2;
+  const uint8_t* page = s.pages[split % 3][threadIdx.x / 32];
+  if (page == nullptr) return;
+#pragma unroll 1
+  for (uint32_t at = threadIdx.x % 32 * 128; at < head_bytes; at += 32 * 128)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(page + at));
+}
+
 // What a lane has of its rows' results: all splits so far.
 template <int size, int tiles>
 struct Attended {
@@ -301,10 +329,20 @@ struct Attended {
   float largest[2 * tiles], total[2 * tiles];
 };
 
-// The dimension of element e of multiply i.
-template <int size>
-__device__ __forceinline__ uint32_t dimension(int i, int e) {
-  return threadIdx.x / 32 * (size / 4) + (2 * (threadIdx.x % 4) + e % 2) * (size / 32) + i;
+// Row r of a lane's results, times `factor`, to a head's place. Element e of multiply i is dimension
+// i of those that `(warp, lane, e)` has in a row.
+template <int size, int tiles>
+__device__ __forceinline__ void put_row(float* head, const float (&sums)[tiles][size / 32][4], int r,
+                                        float divisor) {
+  constexpr int each = size / 32;
+  auto* place =
+      reinterpret_cast<float2*>(head + threadIdx.x / 32 * (size / 4) + threadIdx.x % 4 * (2 * each));
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+#pragma unroll
+    for (int i = 0; i < each; i += 2)
+      place[(e * each + i) / 2] = make_float2(sums[r / 2][i][2 * (r % 2) + e] / divisor,
+                                              sums[r / 2][i + 1][2 * (r % 2) + e] / divisor);
 }
 
 template <int size, int tiles>
@@ -321,10 +359,7 @@ __device__ __forceinline__ void write_partial(const gpu::AttentionArgs& a, const
     if (split < first || split > last) continue;
     const size_t row = size_t(tile.segment.first_row + tile.row(q)) * a.query_heads + tile.head(q);
     float* partial = a.partial + (row * a.splits + split - first) * (size + 2);
-#pragma unroll
-    for (int i = 0; i < size / 32; ++i)
-#pragma unroll
-      for (int e = 0; e < 2; ++e) partial[dimension<size>(i, e)] = sums[r / 2][i][2 * (r % 2) + e];
+    put_row<size, tiles>(partial, sums, r, 1.0f);
     if (threadIdx.x % 4 != 0 || threadIdx.x >= 32) continue;
     partial[size] = largest[r];
     partial[size + 1] = total[r];
@@ -349,26 +384,23 @@ __device__ __forceinline__ void fold_in(const float (&sums)[tiles][size / 32][4]
   }
 }
 
+// The split's pages are known (find_pages).
 template <int size, int tiles>
 __device__ __forceinline__ void attend_split(const gpu::AttentionArgs& a, const QueryTile& tile,
                                              const SeenByLane<tiles>& seen, uint32_t split,
                                              AttentionScratch<size, tiles>& s, Attended<size, tiles>& all) {
   constexpr uint32_t key_bytes = kPage * size * 2;
-  const uint32_t first = tile.first_seen(0), last = tile.last_seen(tile.count - 1);
-  const auto visible = [&](uint32_t position) { return position <= last && position + kPage > first; };
-  const uint32_t mine = split * kSplit + threadIdx.x / 32 * kPage;
+  const uint32_t last = tile.last_seen(tile.count - 1), warp = threadIdx.x / 32;
+  const uint8_t* const(&pages)[kWarps] = s.pages[split % 3];
   float scores[tiles][8][4] = {};
-  if (visible(mine)) multiply_keys(page_of(a, tile, mine, 2 * key_bytes), s, scores);
+  if (pages[warp] != nullptr) multiply_keys(pages[warp], s, scores);
   float largest[2 * tiles], total[2 * tiles];
-  find_weights(mine, seen, scores, s, largest);
+  find_weights(split * kSplit + warp * kPage, seen, scores, s, largest);
   float sums[tiles][size / 32][4] = {};
 #pragma unroll 1
-  for (uint32_t page = 0; page < kWarps; ++page) {
-    const uint32_t position = split * kSplit + page * kPage;
-    if (visible(position))
-      multiply_values(page_of(a, tile, position, 2 * key_bytes) + key_bytes, page, last + 1 - position, s,
-                      sums);
-  }
+  for (uint32_t page = 0; page < kWarps; ++page)
+    if (pages[page] != nullptr)
+      multiply_values(pages[page] + key_bytes, page, last + 1 - (split * kSplit + page * kPage), s, sums);
 #pragma unroll
   for (int r = 0; r < 2 * tiles; ++r) {
     const uint32_t q = threadIdx.x % 32 / 4 + 8 * r;
@@ -388,11 +420,10 @@ __device__ __forceinline__ void attend_split(const gpu::AttentionArgs& a, const 
 // partial results
 template <int size, int tiles>
 __global__ void __launch_bounds__(kAttentionThreads, tiles == 1 && size <= 128 ? 3 : 2)
-    attend(const __grid_constant__ gpu::AttentionArgs a) {
+    attend(const __grid_constant__ gpu::AttentionArgs a, const Follow follow) {
   extern __shared__ uint4 memory[];
   auto& s = *reinterpret_cast<AttentionScratch<size, tiles>*>(memory);
-  start_next_kernel();
-  wait_for_earlier_kernels();
+  follow.begin();
   const QueryTile tile = find_tile(a, blockIdx.x, 16 * tiles);
   if (tile.count == 0) return;  // the whole block
   uint32_t split = tile.first_seen(0) / kSplit, last_split = tile.last_seen(tile.count - 1) / kSplit;
@@ -401,6 +432,10 @@ __global__ void __launch_bounds__(kAttentionThreads, tiles == 1 && size <= 128 ?
     if (split > last_split) return;
     last_split = split;
   }
+  find_pages(a, tile, split, s);
+  __syncthreads();
+  ask_for_pages(split, s);
+  follow.wait();
   place_queries<size, tiles>(a, tile, s);
   __syncthreads();
   SeenByLane<tiles> seen;
@@ -417,18 +452,18 @@ __global__ void __launch_bounds__(kAttentionThreads, tiles == 1 && size <= 128 ?
     all.total[r] = sink ? 1.0f : 0.0f;
   }
 #pragma unroll 1
-  for (; split <= last_split; ++split) attend_split<size, tiles>(a, tile, seen, split, s, all);
+  for (; split <= last_split; ++split) {
+    // Those of the split before are used until all have done with it; these are known before all meet again.
+    if (split < last_split) find_pages(a, tile, split + 1, s);
+    attend_split<size, tiles>(a, tile, seen, split, s, all);
+  }
   if (a.partial != nullptr) return;
 #pragma unroll
   for (int r = 0; r < 2 * tiles; ++r) {
     const uint32_t q = threadIdx.x % 32 / 4 + 8 * r;
     if (q >= tile.count) continue;
     float* out = a.out + size_t(tile.segment.first_row + tile.row(q)) * a.out_stride + tile.head(q) * size;
-#pragma unroll
-    for (int i = 0; i < size / 32; ++i)
-#pragma unroll
-      for (int e = 0; e < 2; ++e)
-        out[dimension<size>(i, e)] = all.sums[r / 2][i][2 * (r % 2) + e] / all.total[r];
+    put_row<size, tiles>(out, all.sums, r, all.total[r]);
   }
 }
 

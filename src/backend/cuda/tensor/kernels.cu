@@ -1,20 +1,25 @@
 // The kernels for tensor cores, and the table by which they are launched.
 #include "backend/cuda/tensor/attention.h"
 #include "backend/cuda/tensor/linear.h"
+#include "backend/cuda/tensor/linear_few.h"
 #include "backend/cuda/tensor/linear_some.h"
 #include "backend/cuda/tensor/linear_wide.h"
 #include "backend/cuda/tensor/panels.h"
 
 namespace tempo9::backend::cuda {
 
-extern const void* const kMakePanels = reinterpret_cast<const void*>(&make_panels);
+// With a warp for each part of a row, or with eight.
+extern const void* const kMakePanels[2] = {reinterpret_cast<const void*>(&make_panels<1>),
+                                           reinterpret_cast<const void*>(&make_panels<8>)};
 
 // By layout, in the order of LinearKernel.
 #define TENSOR_KERNELS(layout)                                                            \
   {                                                                                       \
-    reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1>),                  \
-        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 2>),              \
-        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 4>),              \
+    reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1, kPrepared>),       \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 2, kPrepared>),   \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 4, kPrepared>),   \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1, kAsIsOrNorm>), \
+        reinterpret_cast<const void*>(&linear_few<TensorLayout::layout, 1, kAnyInput>),   \
         reinterpret_cast<const void*>(&linear_many<TensorLayout::layout, kManyRows / 8>), \
         reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 2>),             \
         reinterpret_cast<const void*>(&linear_some<TensorLayout::layout, 4>),             \

@@ -23,10 +23,12 @@
 // multiply-add; scales carry the inverse power (scale_shift). Scales and minima are also multiplied by a
 // power of two of the whole weight, so that f16 holds them well.
 //
-// Contract. weight = f16(level * scale + minimum), rounded once. Inputs are f16 of the row times a power of
-// two (of the row alone). Columns are cut into kParts parts at stage boundaries that depend on their number
-// alone; in a part one chain of multiplies of 16 columns, step after step, from zero, summed in f32 by the
-// tensor core; the parts are added in order; the powers of two are taken off; bias, then what was there.
+// Contract. weight = f16(level * scale + minimum), rounded once. Columns are cut into kParts parts at stage
+// boundaries that depend on their number alone. Inputs are f16 of what the operation prepares, but for the
+// factor of a norm, times a power of two of that part of the row; the squares of a norm are summed in the
+// order of prepare.h. In a part one chain of multiplies of 16 columns, step after step, from zero, summed in
+// f32 by the tensor core; the part's power of two is taken off; the parts are added in order; the weight's
+// power of two and the norm's factor, as one; bias, then what was there.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,9 @@
-// The two loops over layouts: for few rows, a warp has a part of the columns of sixteen outputs; for many, it
-// has all parts of 32 outputs. The bits are the same (layout.h: the contract).
+// What the loops over layouts share, and the loop for many rows of any chip: a warp has all parts of 32
+// outputs.
 #pragma once
 #include "backend/cuda/tensor/args.h"
 #include "backend/cuda/tensor/follow.h"
+#include "backend/cuda/tensor/prepare.h"
 #include "backend/cuda/tensor/stages.h"
 
 namespace tempo9::backend::cuda {
@@ -50,10 +51,9 @@ __device__ __forceinline__ void multiply_half(const Loaded& w, const uint4 (&x)[
 }
 
 __device__ __forceinline__ void write_output(const TensorArgs& a, const TensorOutput& o, uint32_t matrix,
-                                             uint32_t output, uint32_t place, float sum) {
+                                             uint32_t output, uint32_t slot, float sum, float norm) {
   if (output >= o.outputs) return;
-  const uint32_t slot = slot_of(a, place);
-  float y = sum * (o.weight_factor * a.row_factors[slot / a.slots_per_input]);
+  float y = sum * (o.weight_factor * norm);
   if (o.bias != nullptr) y += o.bias[size_t(matrix) * o.bias_stride + output];
   float* out = o.out + size_t(slot) * o.out_stride + output;
   *out = o.add != 0 ? *out + y : y;
@@ -86,129 +86,12 @@ __device__ __forceinline__ BlockWork work_of_block(const TensorArgs& a, uint32_t
   return {matrix, first, first == y ? uint32_t(a.lists[matrix + 1]) : first};
 }
 
-// Stages asked for before they are used, as registers allow; rows are asked for of half as many.
-template <int tiles>
-constexpr int kAhead = tiles <= 2 ? 4 : 2;
-
 template <TensorLayout layout, int count>
 __device__ __forceinline__ void load_first(const StagePlace& at, uint32_t stages,
                                            Stage<layout> (&ahead)[count]) {
 #pragma unroll
   for (int i = 0; i < count; ++i)
     if (i < stages) ahead[i].load(at, i);
-}
-
-// A warp's part of the columns of sixteen outputs, `left` stages. `ahead` holds the first of them, and at the
-// end the first of `next`, if any is to be read.
-template <TensorLayout layout, int tiles>
-__device__ __forceinline__ void multiply_stages(StagePlace at, StagePlace next, bool any_next, int left,
-                                                Rows<tiles> rows, Stage<layout> (&ahead)[kAhead<tiles>],
-                                                float (&sums)[tiles][4]) {
-  constexpr int count = kAhead<tiles>, together = count / 2;
-  for (; left > 0; left -= count) {
-#pragma unroll
-    for (int b = 0; b < count; b += together) {
-      uint4 x[together][2][tiles];
-#pragma unroll
-      for (int i = 0; i < together; ++i)
-#pragma unroll
-        for (int t = 0; t < tiles; ++t)
-#pragma unroll
-          for (int half = 0; half < 2; ++half)
-            if (b + i < left) x[i][half][t] = rows.load(t, b + i, half);
-#pragma unroll
-      for (int i = 0; i < together; ++i) {
-        if (b + i >= left) break;
-        multiply_half<0>(ahead[b + i], x[i][0], sums);
-        multiply_half<1>(ahead[b + i], x[i][1], sums);
-        if (b + i + count < left)
-          ahead[b + i].load(at, b + i + count);
-        else if (any_next)
-          ahead[b + i].load(next, b + i);
-      }
-    }
-    at.move(count * stage_bytes(layout));
-    rows.move(count);
-  }
-}
-
-// Sixteen outputs of a launch: which of its outputs, and which sixteen of them.
-struct FewUnit {
-  uint32_t output, group;
-
-  __device__ __forceinline__ FewUnit(const TensorOutput* outputs, uint32_t count, uint32_t block)
-      : output(0) {
-    while (output + 1 < count && block >= outputs[output + 1].first_block) ++output;
-    group = block - outputs[output].first_block;
-  }
-  // A lane's place in the stages of a matrix, from stage `begin` on.
-  template <TensorLayout layout>
-  __device__ __forceinline__ StagePlace place(const TensorOutput* outputs, uint32_t stages, uint32_t matrix,
-                                              uint32_t begin, uint32_t lane) const {
-    const TensorOutput& o = outputs[output];
-    return StagePlace(
-        o.weight + matrix * o.matrix_bytes + (size_t(group) * stages + begin) * stage_bytes(layout), lane);
-  }
-};
-
-// grid: x = sixteen outputs after the other, as many as there are; y = tiles * 8 rows, or as TensorArgs says
-// of stacks
-template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads, tiles == 1 ? 3 : 2)
-    linear_few(const __grid_constant__ TensorArgs a) {
-  __shared__ float parts[2][kParts][kStageRows][8 * tiles + 1];
-  __shared__ TensorOutput outputs[kMostOutputs];  // found by number sooner than among the arguments
-  const uint32_t lane = threadIdx.x % 32, part = threadIdx.x / 32;
-  const uint32_t begin = part_begin(part, a.stages), count_of_stages = part_begin(part + 1, a.stages) - begin;
-  if (threadIdx.x == 0) {
-#pragma unroll
-    for (int i = 0; i < kMostOutputs; ++i) outputs[i] = a.output[i];
-  }
-  __syncthreads();
-  const TensorOutput& last_output = outputs[a.count - 1];
-  const uint32_t units = last_output.first_block + (last_output.outputs + kStageRows - 1) / kStageRows;
-  FewUnit unit(outputs, a.count, blockIdx.x);
-  StagePlace at = unit.place<layout>(outputs, a.stages, 0, begin, lane);
-  start_next_kernel();
-  Stage<layout> ahead[kAhead<tiles>];
-  // Weights do not depend on what came before; which of a stack are used does.
-  if (!of_stack(a)) load_first(at, count_of_stages, ahead);
-  wait_for_earlier_kernels();
-  const BlockWork work = work_of_block(a, 8 * tiles);
-  if (work.first >= work.last) return;  // the whole block
-  if (of_stack(a)) {
-    at = unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
-    load_first(at, count_of_stages, ahead);
-  }
-  uint32_t block = blockIdx.x, first = work.first, buffer = 0;
-  while (block < units) {
-    const uint32_t count = min(work.last - first, uint32_t(8 * tiles));
-    // Next are other rows with the same outputs, or else other outputs.
-    const bool same = first + 8 * tiles < work.last;
-    const uint32_t next_block = same ? block : block + gridDim.x;
-    const bool any_next = next_block < units;
-    const FewUnit next_unit(outputs, a.count, any_next ? next_block : block);
-    const StagePlace next = next_unit.place<layout>(outputs, a.stages, work.matrix, begin, lane);
-    float sums[tiles][4] = {};
-    multiply_stages(at, next, any_next, int(count_of_stages), Rows<tiles>(a, first, count, begin, lane),
-                    ahead, sums);
-#pragma unroll
-    for (int t = 0; t < tiles; ++t)
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        parts[buffer][part][lane / 4 + 8 * (e / 2)][8 * t + 2 * (lane % 4) + e % 2] = sums[t][e];
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < kStageRows * count; i += kTensorThreads) {
-      float sum = 0.0f;
-#pragma unroll
-      for (int p = 0; p < kParts; ++p) sum += parts[buffer][p][i % kStageRows][i / kStageRows];
-      write_output(a, outputs[unit.output], work.matrix, unit.group * kStageRows + i % kStageRows,
-                   first + i / kStageRows, sum);
-    }
-    at = next, unit = next_unit, block = next_block;
-    first = same ? first + 8 * tiles : work.first;
-    buffer ^= 1;
-  }
 }
 
 // Thirty-two outputs of a warp through the next `count` stages.
@@ -236,13 +119,14 @@ __device__ __forceinline__ void multiply_part(StagePlace& at, StagePlace& next, 
 
 // grid: x = kManyOutputs outputs, y = tiles * 8 rows, or as TensorArgs says of stacks
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kTensorThreads, 1)
+    linear_many(const __grid_constant__ TensorArgs a, const Follow follow) {
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t groups = (o.outputs + kStageRows - 1) / kStageRows;
   const uint32_t group = ((blockIdx.x - o.first_block) * (kTensorThreads / 32) + warp) * 2;
-  start_next_kernel();
-  wait_for_earlier_kernels();
+  follow.begin();
+  follow.wait();
   if (group >= groups) return;
   const size_t group_bytes = size_t(a.stages) * stage_bytes(layout);
   BlockWork work = work_of_block(a, 8 * tiles);
@@ -262,7 +146,12 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
 #pragma unroll
         for (int t = 0; t < tiles; ++t)
 #pragma unroll
-          for (int e = 0; e < 4; ++e) totals[n][t][e] += sums[n][t][e];
+          for (int e = 0; e < 4; ++e) {
+            const uint32_t r = min(8 * t + 2 * (lane % 4) + e % 2, count - 1);
+            const uint32_t row = slot_of(a, work.first + r) / a.slots_per_input;
+            totals[n][t][e] =
+                gpu::fused(sums[n][t][e], a.row_factors[part * 8 * a.tiles + row], totals[n][t][e]);
+          }
     }
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
@@ -272,12 +161,15 @@ __global__ void __launch_bounds__(kTensorThreads, 1) linear_many(const __grid_co
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
           const uint32_t r = 8 * t + 2 * (lane % 4) + e % 2;
-          if (r < count)
-            write_output(a, o, work.matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), work.first + r,
-                         totals[n][t][e]);
+          if (r >= count) continue;
+          const uint32_t slot = slot_of(a, work.first + r), row = slot / a.slots_per_input;
+          const float norm = norm_of(a.input, a.row_factors + kParts * 8 * a.tiles + row, 8 * a.tiles);
+          write_output(a, o, work.matrix, (group + n) * kStageRows + lane / 4 + 8 * (e / 2), slot,
+                       totals[n][t][e], norm);
         }
     }
   }
+  follow.end();
 }
 
 }  // namespace tempo9::backend::cuda

@@ -26,9 +26,11 @@ __device__ __forceinline__ void put_sums(float* place, const float (&sums)[tiles
 
 // grid: x = kSomeOutputs outputs, y = tiles * 8 rows
 template <TensorLayout layout, int tiles>
-__global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kSomeThreads, 1)
+    linear_some(const __grid_constant__ TensorArgs a, const Follow follow) {
   extern __shared__ __align__(1024) uint4 memory[];
   using Ring = RowRing<tiles, kSomePlaces, 4>;
+  auto& factors = *reinterpret_cast<RowFactors<8 * tiles>*>(memory + some_rings(tiles) / 16);
   const uint32_t team = threadIdx.x / 128;
   Ring& ring = reinterpret_cast<Ring*>(memory)[team];
   const TensorOutput& o = output_of(a, blockIdx.x);
@@ -44,13 +46,14 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
     if (threadIdx.x % 128 == 0 && stage < end)
       ring.fetch(a.rows_or_panels + (size_t(stage) * a.tiles + first_tile) * 256, stage - begin, bytes);
   };
-  start_next_kernel();
+  follow.begin();
   if (threadIdx.x % 128 == 0) ring.start();
   __syncthreads();
   Stage<layout> w[kSomeAhead];
   load_first(at, end - begin, w);
-  wait_for_earlier_kernels();
+  follow.wait();
   for (uint32_t i = 0; i + 1 < kSomePlaces; ++i) fetch(begin + i);
+  factors.load(a, first_tile * 8);
   float first[tiles][4] = {}, sums[tiles][4] = {};
   for (uint32_t from = begin; from < end; from += kSomeAhead) {
 #pragma unroll
@@ -84,14 +87,16 @@ __global__ void __launch_bounds__(kSomeThreads, 1) linear_some(const __grid_cons
     const uint32_t row = i / kSomeOutputs, output = i % kSomeOutputs;
     float sum = 0.0f;
 #pragma unroll
-    for (int p = 0; p < kParts; ++p) sum += parts[p * part_size + row * kSomePitch + output];
-    write_output(a, o, 0, first_output + output, first_tile * 8 + row, sum);
+    for (int p = 0; p < kParts; ++p)
+      sum = gpu::fused(parts[p * part_size + row * kSomePitch + output], factors.inverse[p][row], sum);
+    write_output(a, o, 0, first_output + output, first_tile * 8 + row, sum, factors.norm[row]);
   }
+  follow.end();
 }
 
 #else  // compiled for chips that have none of this, and never launched there
 template <TensorLayout layout, int tiles>
-__global__ void linear_some(const __grid_constant__ TensorArgs) {}
+__global__ void linear_some(const __grid_constant__ TensorArgs, const Follow) {}
 #endif
 
 }  // namespace tempo9::backend::cuda

@@ -27,23 +27,38 @@ struct Part {
 
 template <int tiles>
 __device__ __forceinline__ void write_tiles(const TensorArgs& a, const TensorOutput& o, uint32_t first_output,
-                                            uint32_t first_row, const float (&totals)[tiles][4]) {
+                                            uint32_t first_row, const RowFactors<8 * tiles>& factors,
+                                            const float (&totals)[tiles][4]) {
   const uint32_t lane = threadIdx.x % 32;
 #pragma unroll
   for (int t = 0; t < tiles; ++t)
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      const uint32_t row = first_row + t * 8 + 2 * (lane % 4) + e % 2;
-      if (row < a.rows) write_output(a, o, 0, first_output + lane / 4 + 8 * (e / 2), row, totals[t][e]);
+      const uint32_t r = t * 8 + 2 * (lane % 4) + e % 2, output = first_output + lane / 4 + 8 * (e / 2);
+      if (first_row + r < a.rows) write_output(a, o, 0, output, first_row + r, totals[t][e], factors.norm[r]);
     }
+}
+
+template <int tiles>
+__device__ __forceinline__ void add_part(const float (&inverse)[8 * tiles], const float (&sums)[tiles][4],
+                                         float (&totals)[tiles][4]) {
+#pragma unroll
+  for (int t = 0; t < tiles; ++t) {
+    const float2 two = *reinterpret_cast<const float2*>(&inverse[8 * t + 2 * (threadIdx.x % 4)]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      totals[t][e] = gpu::fused(sums[t][e], e % 2 == 0 ? two.x : two.y, totals[t][e]);
+  }
 }
 
 // While a stage is multiplied, the next is decoded. grid: x = kWideOutputs outputs, y = kWideTiles * 8 rows
 template <TensorLayout layout>
-__global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_constant__ TensorArgs a) {
+__global__ void __launch_bounds__(kWideThreads, 1)
+    linear_wide(const __grid_constant__ TensorArgs a, const Follow follow) {
   constexpr int tiles = kWideTiles;
   extern __shared__ __align__(1024) uint4 memory[];
   auto& ring = *reinterpret_cast<RowRing<tiles, kWidePlaces, kWideThreads / 32>*>(memory);
+  auto& factors = *reinterpret_cast<RowFactors<8 * tiles>*>(memory + kWideRing / 16);
   const TensorOutput& o = output_of(a, blockIdx.x);
   const uint32_t group = (blockIdx.x - o.first_block) * (kWideThreads / 32) + threadIdx.x / 32;
   // Warps past the last outputs go along: a warp group multiplies together.
@@ -54,13 +69,15 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
     if (threadIdx.x == 0 && stage < a.stages)
       ring.fetch(a.rows_or_panels + (size_t(stage) * a.tiles + first_tile) * 256, stage, bytes);
   };
-  start_next_kernel();
+  follow.begin();
   if (threadIdx.x == 0) ring.start();
   __syncthreads();
   Stage<layout> w[kWideAhead];
   load_first(at, a.stages, w);
-  wait_for_earlier_kernels();
+  follow.wait();
   for (uint32_t stage = 0; stage < kWideRowsAhead; ++stage) fetch(stage);
+  factors.load(a, first_tile * 8);
+  __syncthreads();
   float totals[tiles][4] = {}, sums[tiles][4];
   uint32_t decoded[2][4][4];
   decode_stage(w[0], decoded[0]);
@@ -80,20 +97,18 @@ __global__ void __launch_bounds__(kWideThreads, 1) linear_wide(const __grid_cons
       finish_stage(sums);
       ring.free(stage);
       if (stage + 1 < part.end) continue;
+      add_part(factors.inverse[part.number], sums, totals);
       part.next(a.stages);
-#pragma unroll
-      for (int t = 0; t < tiles; ++t)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) totals[t][e] += sums[t][e];
     }
     at.move(kWideAhead * stage_bytes(layout));
   }
-  if (group <= last_group) write_tiles(a, o, group * kStageRows, first_tile * 8, totals);
+  if (group <= last_group) write_tiles(a, o, group * kStageRows, first_tile * 8, factors, totals);
+  follow.end();
 }
 
 #else  // compiled for chips that have none of this, and never launched there
 template <TensorLayout layout>
-__global__ void linear_wide(const __grid_constant__ TensorArgs) {}
+__global__ void linear_wide(const __grid_constant__ TensorArgs, const Follow) {}
 #endif
 
 }  // namespace tempo9::backend::cuda

@@ -47,15 +47,8 @@ __device__ __forceinline__ float row_scale(float largest) {
   return __uint_as_float(uint32_t(min(max(exponent, -100), 100) + 127) << 23);
 }
 
-// Of a weight: never written by a kernel.
-__device__ __forceinline__ uint4 load_weight16(const uint8_t* p) {
-  return __ldg(reinterpret_cast<const uint4*>(p));
-}
-__device__ __forceinline__ uint2 load_weight8(const uint8_t* p) {
-  return __ldg(reinterpret_cast<const uint2*>(p));
-}
-__device__ __forceinline__ uint32_t load_weight4(const uint8_t* p) {
-  return __ldg(reinterpret_cast<const uint32_t*>(p));
+__device__ __forceinline__ uint32_t shared_address(const void* p) {
+  return uint32_t(__cvta_generic_to_shared(p));
 }
 
 }  // namespace tempo9::backend::cuda

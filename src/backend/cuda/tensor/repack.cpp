@@ -1,6 +1,7 @@
 #include "backend/cuda/tensor/repack.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -116,35 +117,74 @@ void put16(uint8_t* place, float value) {
   quant::store_u16(quant::float_to_half(value), place);
 }
 
-void set_bits(uint8_t* words, int at, uint32_t value) {
-  words[at / 8] |= static_cast<uint8_t>(value << (at % 8));
+// Of twice each value from the lowest on; what is between is never asked for.
+constexpr std::array<uint8_t, 25> make_e2m1_codes() {
+  constexpr int doubled[] = {0, 1, 2, 3, 4, 6, 8, 12};
+  std::array<uint8_t, 25> codes{};
+  for (int code = 0; code < 8; ++code) {
+    codes[static_cast<size_t>(12 - doubled[code])] = static_cast<uint8_t>(code + 8);
+    codes[static_cast<size_t>(12 + doubled[code])] = static_cast<uint8_t>(code);
+  }
+  return codes;
 }
+constexpr std::array<uint8_t, 25> kE2m1Codes = make_e2m1_codes();
 
-// The code of twice its value, less the lowest.
-uint32_t e2m1_code(uint32_t level) {
-  const int doubled = static_cast<int>(level) - 12;
-  uint32_t code = 0;
-  while (quant::doubled_e2m1(static_cast<int>(code)) != std::abs(doubled)) ++code;
-  return doubled < 0 ? code + 8 : code;
-}
+// What a lane has of a stage's levels (layout.h).
+struct LaneWords {
+  uint32_t step[4] = {};   // kThree16: none
+  uint32_t upper[2] = {};  // kSix16: bits 4 and 5; kThree16: bits 0 and 1
+  uint32_t high = 0;       // kFive32: bit 4; kThree16: bit 2
+};
 
-// A level at element (i, e) of step s of a lane (layout.h), in a stage of zeros.
 template <TensorLayout layout>
-void put_level(uint8_t* stage, int lane, int s, int i, int e, uint32_t level) {
-  if (layout == TensorLayout::kByte32) {
-    stage[(s / 2 * 32 + lane) * 16 + s % 2 * 8 + 2 * i + e] = static_cast<uint8_t>(level);
+LaneWords words_of(const uint8_t* low_row, const uint8_t* high_row) {
+  LaneWords words;
+#pragma GCC unroll 4
+  for (int s = 0; s < 4; ++s)
+#pragma GCC unroll 8
+    for (int n = 0; n < 8; ++n) {
+      const int i = n / 2, e = n % 2;
+      uint32_t level = (i % 2 == 0 ? low_row : high_row)[4 * s + 2 * (i / 2) + e];
+      const int pair_at = 16 * e + 2 * (4 * (s % 2) + i), bit_at = 16 * e + 4 * s + i;
+      if (layout == TensorLayout::kThree16) {
+        words.upper[s / 2] |= (level & 3) << pair_at;
+        words.high |= level >> 2 << bit_at;
+        continue;
+      }
+      if (layout == TensorLayout::kE2m1) level = kE2m1Codes[level];
+      words.step[s] |= (level & 15) << (16 * e + 4 * i);
+      if (layout == TensorLayout::kFive32) words.high |= level >> 4 << bit_at;
+      if (layout == TensorLayout::kSix16) words.upper[s / 2] |= level >> 4 << pair_at;
+    }
+  return words;
+}
+
+void put32(uint8_t* place, uint32_t word) {
+  quant::store_u16(static_cast<uint16_t>(word), place);
+  quant::store_u16(static_cast<uint16_t>(word >> 16), place + 2);
+}
+
+// A lane's levels of a stage: those of its columns in its two rows.
+template <TensorLayout layout>
+void put_levels(uint8_t* stage, int lane, const uint8_t* low_row, const uint8_t* high_row) {
+  if constexpr (layout == TensorLayout::kByte32) {
+    for (int s = 0; s < 4; ++s)
+      for (int n = 0; n < 8; ++n)
+        stage[(s / 2 * 32 + lane) * 16 + s % 2 * 8 + n] =
+            (n / 2 % 2 == 0 ? low_row : high_row)[4 * s + 2 * (n / 4) + n % 2];
     return;
   }
-  const int pair_at = 16 * e + 2 * (4 * (s % 2) + i), bit_at = 16 * e + 4 * s + i;
-  if (layout == TensorLayout::kThree16) {
-    set_bits(stage + lane * 16 + s / 2 * 4, pair_at, level & 3);
-    set_bits(stage + lane * 16 + 8, bit_at, level >> 2);
+  const LaneWords words = words_of<layout>(low_row, high_row);
+  if constexpr (layout == TensorLayout::kThree16) {
+    put32(stage + lane * 16, words.upper[0]);
+    put32(stage + lane * 16 + 4, words.upper[1]);
+    put32(stage + lane * 16 + 8, words.high);
     return;
   }
-  if (layout == TensorLayout::kE2m1) level = e2m1_code(level);
-  set_bits(stage + lane * 16 + s * 4, 16 * e + 4 * i, level & 15);
-  if (layout == TensorLayout::kFive32) set_bits(stage + 512 + lane * 4, bit_at, level >> 4);
-  if (layout == TensorLayout::kSix16) set_bits(stage + 512 + lane * 8 + s / 2 * 4, pair_at, level >> 4);
+  for (int s = 0; s < 4; ++s) put32(stage + lane * 16 + s * 4, words.step[s]);
+  if constexpr (layout == TensorLayout::kFive32) put32(stage + 512 + lane * 4, words.high);
+  if constexpr (layout == TensorLayout::kSix16)
+    for (int h = 0; h < 2; ++h) put32(stage + 512 + lane * 8 + h * 4, words.upper[h]);
 }
 
 // Scale and minimum of a row's sub-block of a stage.
@@ -169,22 +209,22 @@ void put_scale(TensorLayout layout, uint8_t* stage, int row, int sub, Affine aff
   }
 }
 
-// Four stages' worth or one: whatever `unit` holds, into consecutive stages of zeros.
+// Four stages' worth or one: whatever `unit` holds, into consecutive stages, every byte of them.
 template <TensorLayout layout>
 void pack(const Unit& unit, int stages, float factor, uint8_t* out) {
   constexpr LayoutTraits t = traits(layout);
   constexpr int subs = kStageColumns / t.sub_columns;
-  for (int stage = 0; stage < stages; ++stage, out += stage_bytes(layout))
-    for (int row = 0; row < kStageRows; ++row) {
-      for (int k = 0; k < kStageColumns; ++k) {
-        const int lane = 4 * (row % 8) + k / 16, i = row / 8 + 2 * (k % 4 / 2);
-        put_level<layout>(out, lane, k % 16 / 4, i, k % 2, unit.levels[row][stage * kStageColumns + k]);
-      }
+  for (int stage = 0; stage < stages; ++stage, out += stage_bytes(layout)) {
+    for (int lane = 0; lane < 32; ++lane) {
+      const int column = stage * kStageColumns + lane % 4 * 16;
+      put_levels<layout>(out, lane, unit.levels[lane / 4] + column, unit.levels[lane / 4 + 8] + column);
+    }
+    for (int row = 0; row < kStageRows; ++row)
       for (int s = 0; s < subs; ++s) {
         const Affine sub = unit.subs[row][stage * subs + s];
         put_scale(layout, out, row, s, {sub.scale * factor, sub.minimum * factor});
       }
-    }
+  }
 }
 
 // The largest magnitudes of scales, and of minima.
@@ -218,22 +258,31 @@ void raise(std::atomic<uint32_t>& largest, float value) {  // bits of positive f
 }
 
 // A level is found from the value that the format's own decoding gives: it is off by much less than half.
-template <class Block>
-void read_unit(const Block* const* rows, int valid, int blocks, const LayoutTraits& t, Unit& unit) {
+template <TensorLayout layout>
+void find_levels(const float* values, Affine sub, uint8_t* levels) {
+  constexpr LayoutTraits t = traits(layout);
+  constexpr auto lowest = static_cast<float>(t.lowest), range = static_cast<float>(t.highest - t.lowest);
+  for (int k = 0; k < t.sub_columns; ++k) {
+    const float level = (values[k] - sub.minimum) / sub.scale;
+    const bool finite = level > -1e9f && level < 1e9f;
+    const float from_lowest = (finite ? level : 0.0f) - lowest;
+    const float bounded = from_lowest < 0 ? 0.0f : from_lowest > range ? range : from_lowest;
+    levels[k] = static_cast<uint8_t>(static_cast<int>(bounded + 0.5f));
+  }
+}
+
+template <TensorLayout layout, class Block>
+void read_unit(const Block* const* rows, int valid, int blocks, Unit& unit) {
+  constexpr int sub_columns = traits(layout).sub_columns;
   for (int row = 0; row < valid; ++row)
     for (int b = 0; b < blocks; ++b) {
       float values[Block::kColumns];
       decode(rows[row][b], values);
-      for (int s = 0; s < Block::kColumns / t.sub_columns; ++s) {
+      for (int s = 0; s < Block::kColumns / sub_columns; ++s) {
         const Affine sub = affine(rows[row][b], s);
-        const int first = b * Block::kColumns + s * t.sub_columns;
-        unit.subs[row][first / t.sub_columns] = sub;
-        for (int k = 0; k < t.sub_columns; ++k) {
-          const float level = std::nearbyint((values[s * t.sub_columns + k] - sub.minimum) / sub.scale);
-          const float bounded = std::clamp(std::isfinite(level) ? level : 0.0f, static_cast<float>(t.lowest),
-                                           static_cast<float>(t.highest));
-          unit.levels[row][first + k] = static_cast<uint8_t>(static_cast<int>(bounded) - t.lowest);
-        }
+        const int first = b * Block::kColumns + s * sub_columns;
+        unit.subs[row][first / sub_columns] = sub;
+        find_levels<layout>(values + s * sub_columns, sub, unit.levels[row] + first);
       }
     }
 }
@@ -253,7 +302,8 @@ TensorMatrix repack_blocks(const WeightSource& source) {
     raise(largest_scale, largest.scale);
     raise(largest_minimum, largest.minimum);
   });
-  TensorMatrix matrix{layout, 0, {}};
+  TensorMatrix matrix;
+  matrix.layout = layout;
   matrix.exponent =
       exponent_of({quant::float_from_bits(largest_scale), quant::float_from_bits(largest_minimum)}, layout);
   const float factor = std::ldexp(1.0f, matrix.exponent);
@@ -261,7 +311,8 @@ TensorMatrix repack_blocks(const WeightSource& source) {
   const auto groups = static_cast<size_t>(row_groups(source.rows)),
              units = static_cast<size_t>(source.columns / kUnitColumns);
   const size_t unit_bytes = static_cast<size_t>(kUnitStages * stage_bytes(layout));
-  matrix.bytes.resize(static_cast<size_t>(source.count) * groups * units * unit_bytes);
+  matrix.size = static_cast<size_t>(source.count) * groups * units * unit_bytes;
+  matrix.memory = std::make_unique_for_overwrite<uint8_t[]>(matrix.size);
   on_threads(static_cast<size_t>(source.count) * groups, [&](size_t i) {
     const size_t first = i / groups * rows + i % groups * kStageRows;
     const int valid = static_cast<int>(std::min<size_t>(kStageRows, rows - i % groups * kStageRows));
@@ -270,8 +321,8 @@ TensorMatrix repack_blocks(const WeightSource& source) {
       for (int r = 0; r < valid; ++r)
         row_places[r] = blocks + (first + static_cast<size_t>(r)) * row_blocks + u * kUnitBlocks;
       Unit unit{};
-      read_unit(row_places, valid, kUnitBlocks, t, unit);
-      pack<layout>(unit, kUnitStages, factor, matrix.bytes.data() + (i * units + u) * unit_bytes);
+      read_unit<layout>(row_places, valid, kUnitBlocks, unit);
+      pack<layout>(unit, kUnitStages, factor, matrix.memory.get() + (i * units + u) * unit_bytes);
     }
   });
   return matrix;

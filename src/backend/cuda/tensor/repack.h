@@ -1,6 +1,7 @@
 // From the file's layout to that of tensor cores (layout.h), on the host.
 #pragma once
-#include <vector>
+#include <memory>
+#include <span>
 
 #include "backend/cuda/tensor/layout.h"
 #include "backend/device.h"
@@ -17,8 +18,11 @@ inline int row_groups(int rows) {
 
 struct TensorMatrix {
   TensorLayout layout = TensorLayout::kNone;
-  int exponent = 0;  // scales and minima are multiplied by 2^exponent
-  std::vector<uint8_t> bytes;
+  int exponent = 0;                   // scales and minima are multiplied by 2^exponent
+  std::unique_ptr<uint8_t[]> memory;  // not set to zeros first: one thread would take long for that
+  size_t size = 0;
+
+  std::span<const uint8_t> bytes() const { return {memory.get(), size}; }
 };
 
 // `source` is known to be whole, and its layout not to be kNone. On several threads of its own.

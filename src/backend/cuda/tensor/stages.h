@@ -27,11 +27,12 @@ __device__ __forceinline__ uint32_t nibbles(uint32_t word) {
 }
 
 // A lane's places in a stage, from which it moves on over the stages of sixteen rows.
-struct StagePlace {
+template <bool shared>
+struct Place {
   const uint8_t *sixteen, *eight, *four, *pair,
       *pair_four;  // bytes of each lane; eight, or four, of each two lanes
 
-  __device__ __forceinline__ StagePlace(const uint8_t* stage, uint32_t lane)
+  __device__ __forceinline__ Place(const uint8_t* stage, uint32_t lane)
       : sixteen(stage + 16 * lane),
         eight(stage + 8 * lane),
         four(stage + 4 * lane),
@@ -40,7 +41,18 @@ struct StagePlace {
   __device__ __forceinline__ void move(int64_t bytes) {
     sixteen += bytes, eight += bytes, four += bytes, pair += bytes, pair_four += bytes;
   }
+  template <class T>
+  static __device__ __forceinline__ T read(const uint8_t* from) {
+    const T* place = reinterpret_cast<const T*>(from);
+    if constexpr (shared) return *place;
+    return __ldg(place);  // of a weight: never written by a kernel
+  }
+  static __device__ __forceinline__ uint4 load16(const uint8_t* from) { return read<uint4>(from); }
+  static __device__ __forceinline__ uint2 load8(const uint8_t* from) { return read<uint2>(from); }
+  static __device__ __forceinline__ uint32_t load4(const uint8_t* from) { return read<uint32_t>(from); }
 };
+using StagePlace = Place<false>;  // in device memory
+using SharedPlace = Place<true>;
 
 // load() takes the stage that is n after `at`.
 template <TensorLayout layout>
@@ -50,10 +62,11 @@ template <>
 struct Stage<TensorLayout::kNibble32> {
   uint4 levels;
   uint2 scales;  // and minima
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kNibble32);
-    levels = load_weight16(at.sixteen + first);
-    scales = load_weight8(at.pair + first + 512);
+    levels = From::load16(at.sixteen + first);
+    scales = From::load8(at.pair + first + 512);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
@@ -72,11 +85,12 @@ struct Stage<TensorLayout::kFive32> {
   uint4 levels;
   uint2 scales;  // and minima
   uint32_t fifth;
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kFive32);
-    levels = load_weight16(at.sixteen + first);
-    fifth = load_weight4(at.four + first + 512);
-    scales = load_weight8(at.pair + first + 640);
+    levels = From::load16(at.sixteen + first);
+    fifth = From::load4(at.four + first + 512);
+    scales = From::load8(at.pair + first + 640);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -99,11 +113,12 @@ struct Stage<TensorLayout::kSix16> {
   uint4 levels;
   uint2 upper;
   uint32_t scales;
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kSix16);
-    levels = load_weight16(at.sixteen + first);
-    upper = load_weight8(at.eight + first + 512);
-    scales = load_weight4(at.four + first + 768);
+    levels = From::load16(at.sixteen + first);
+    upper = From::load8(at.eight + first + 512);
+    scales = From::load4(at.four + first + 768);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -127,11 +142,12 @@ template <>
 struct Stage<TensorLayout::kByte32> {
   uint4 levels[2];
   uint32_t scales;
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kByte32);
-    levels[0] = load_weight16(at.sixteen + first);
-    levels[1] = load_weight16(at.sixteen + first + 512);
-    scales = load_weight4(at.pair_four + first + 1024);
+    levels[0] = From::load16(at.sixteen + first);
+    levels[1] = From::load16(at.sixteen + first + 512);
+    scales = From::load4(at.pair_four + first + 1024);
   }
   template <int step>
   __device__ __forceinline__ void fragment(uint32_t (&a)[4]) const {
@@ -149,9 +165,10 @@ struct Stage<TensorLayout::kByte32> {
 template <>
 struct Stage<TensorLayout::kThree16> {
   uint4 bits;
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kThree16);
-    bits = load_weight16(at.sixteen + first);
+    bits = From::load16(at.sixteen + first);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {
@@ -177,10 +194,11 @@ template <>
 struct Stage<TensorLayout::kE2m1> {
   uint4 codes;
   uint32_t scales;
-  __device__ __forceinline__ void load(const StagePlace& at, int n) {
+  template <class From>
+  __device__ __forceinline__ void load(const From& at, int n) {
     const int first = n * stage_bytes(TensorLayout::kE2m1);
-    codes = load_weight16(at.sixteen + first);
-    scales = load_weight4(at.pair_four + first + 512);
+    codes = From::load16(at.sixteen + first);
+    scales = From::load4(at.pair_four + first + 512);
   }
   template <int step, int i>
   __device__ __forceinline__ uint32_t element() const {

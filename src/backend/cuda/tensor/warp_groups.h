@@ -1,6 +1,7 @@
 // What the kernels for warp groups are made of, on chips of compute capability 9.0: warp groups multiply
 // their decoded weights with rows that bulk copies bring to shared memory.
 #pragma once
+#include "backend/cuda/tensor/bulk.h"
 #include "backend/cuda/tensor/linear.h"
 
 namespace tempo9::backend::cuda {
@@ -65,17 +66,6 @@ __device__ __forceinline__ void multiply_wide(float (&d)[16][4], const uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-  return uint32_t(__cvta_generic_to_shared(p));
-}
-__device__ __forceinline__ void wait_barrier(uint64_t& barrier, uint32_t parity) {
-  asm volatile(
-      "{.reg .pred done;\n"
-      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;}" ::"r"(shared_address(&barrier)),
-      "r"(parity)
-      : "memory");
-}
 __device__ __forceinline__ void arrive_at(uint64_t& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
 }
@@ -89,23 +79,16 @@ struct RowRing {
   // By one thread, before a barrier.
   __device__ __forceinline__ void start() {
     for (int i = 0; i < places; ++i) {
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&full[i])));
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&empty[i])), "n"(warps));
+      init_barrier(full[i], 1);
+      init_barrier(empty[i], warps);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    publish_barriers();
   }
   // By one thread; waits until the place is free. `turn` counts from 0.
   __device__ __forceinline__ void fetch(const uint32_t* from, uint32_t turn, uint32_t bytes) {
     const uint32_t place = turn % places, round = turn / places;
     if (round > 0) wait_barrier(empty[place], (round - 1) % 2);
-    const uint32_t barrier = shared_address(&full[place]);
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-                 : "memory");
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-            shared_address(rows[place])),
-        "l"(from), "r"(bytes), "r"(barrier)
-        : "memory");
+    copy_in_bulk(rows[place], from, bytes, full[place]);
   }
   __device__ __forceinline__ void wait(uint32_t turn) {
     wait_barrier(full[turn % places], turn / places % 2);
@@ -118,6 +101,23 @@ struct RowRing {
   __device__ __forceinline__ uint64_t descriptor(uint32_t turn) const {
     return uint64_t(shared_address(rows[turn % places]) >> 4) | uint64_t(128 >> 4) << 16 |
            uint64_t(1024 >> 4) << 32;
+  }
+};
+
+// Of a block's rows, in shared memory.
+template <int rows>
+struct RowFactors {
+  float inverse[kParts][rows], norm[rows];
+
+  // By threads that meet at a barrier afterwards.
+  __device__ __forceinline__ void load(const TensorArgs& a, uint32_t first_row) {
+    static_assert(sizeof(RowFactors) == kRowFactors * rows * 4);
+    const uint32_t row = threadIdx.x;
+    if (row >= rows || first_row + row >= a.rows) return;
+    const float* from = a.row_factors + first_row + row;
+#pragma unroll
+    for (int p = 0; p < kParts; ++p) inverse[p][row] = from[p * 8 * a.tiles];
+    norm[row] = norm_of(a.input, from + kParts * 8 * a.tiles, 8 * a.tiles);
   }
 };
 

@@ -1,6 +1,7 @@
 // The kernel dialect on CUDA. A kernel file includes nothing: whoever compiles it includes one mapping first.
 // Compiled with -fmad=false: products and sums are fused only where a kernel says `fused`.
 #pragma once
+#include "backend/cuda/tensor/follow.h"
 
 #define BEGIN_KERNELS namespace tempo9::backend::gpu {
 #define END_KERNELS }
@@ -59,14 +60,6 @@ INLINE float smaller(float a, float b) {
 INLINE float nearest(float v) {
   return rintf(v);
 }
-// Lets the next kernel of the stream come onto the chip, and waits until all that the one before wrote is
-// there. Nothing else of a kernel may come before it.
-INLINE void follow_earlier_kernels() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 INLINE void group_barrier() {
   __syncthreads();
 }
@@ -93,10 +86,13 @@ END_KERNELS
 #define KERNEL(name, Args, Scratch)                                                          \
   static_assert(sizeof(Scratch) <= 32 * 1024, "what every device has");                      \
   INLINE void name##_body(const Ctx c, const Args& a, Scratch& s);                           \
-  __global__ void __launch_bounds__(GROUP_THREADS) name(const __grid_constant__ Args a) {    \
+  __global__ void __launch_bounds__(GROUP_THREADS)                                           \
+      name(const __grid_constant__ Args a, const cuda::Follow follow) {                      \
     __shared__ Scratch s;                                                                    \
-    follow_earlier_kernels();                                                                \
+    follow.begin();                                                                          \
+    follow.wait();                                                                           \
     const Ctx c = {threadIdx.x, threadIdx.x % 32, threadIdx.x / 32, blockIdx.x, blockIdx.y}; \
     name##_body(c, a, s);                                                                    \
+    follow.end();                                                                            \
   }                                                                                          \
   INLINE void name##_body(const Ctx c, const Args& a, Scratch& s)

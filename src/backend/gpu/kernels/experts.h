@@ -71,14 +71,28 @@ INLINE bool ranks_before(Ranked a, Ranked b) {
   return a.value > b.value || (a.value == b.value && a.index < b.index);
 }
 
-// The first of those that come after `last`, of all lanes. A NaN ranks with -infinity.
-INLINE Ranked next_ranked(const Ctx c, DEVICE const float* logits, uint experts, Ranked last,
-                          bool any_before) {
-  const float lowest = as_float(0xff800000u);
-  Ranked best = {lowest, experts};
-  for (uint i = c.lane; i < experts; i += 32) {
-    const float v = logits[i];
-    const Ranked candidate = {v == v ? v : lowest, i};
+// A NaN ranks with -infinity.
+INLINE float ranked_value(float v) {
+  return v == v ? v : as_float(0xff800000u);
+}
+
+enum : uint { KEPT_LOGITS = 8 };  // that a lane reads once
+struct LaneLogits {
+  float v[KEPT_LOGITS];
+};
+
+// The first of those that come after `last`, of all lanes. Lane l has every 32nd from l on, the first in
+// `kept`.
+INLINE Ranked next_ranked(const Ctx c, DEVICE const float* logits, THREAD const LaneLogits& kept,
+                          uint experts, Ranked last, bool any_before) {
+  Ranked best = {as_float(0xff800000u), experts};
+  UNROLL for (uint j = 0; j < KEPT_LOGITS; ++j) {
+    const Ranked candidate = {kept.v[j], 32 * j + c.lane};
+    if (candidate.index >= experts) continue;
+    if ((!any_before || ranks_before(last, candidate)) && ranks_before(candidate, best)) best = candidate;
+  }
+  for (uint i = 32 * KEPT_LOGITS + c.lane; i < experts; i += 32) {
+    const Ranked candidate = {ranked_value(logits[i]), i};
     if ((!any_before || ranks_before(last, candidate)) && ranks_before(candidate, best)) best = candidate;
   }
   for (uint m = 16; m != 0; m >>= 1) {
@@ -94,10 +108,15 @@ KERNEL(route_top_k, RouteTopKArgs, NoScratch) {
   if (row >= a.rows) return;
   DEVICE const float* logits = a.logits + ulong(row) * a.logit_stride;
   DEVICE float* weights = a.weights + ulong(row) * a.weight_stride;
+  LaneLogits kept;
+  UNROLL for (uint j = 0; j < KEPT_LOGITS; ++j) {
+    const uint i = 32 * j + c.lane;
+    kept.v[j] = i < a.experts ? ranked_value(logits[i]) : 0.0f;
+  }
   Ranked best = {0.0f, 0};
   float largest = 0.0f, total = 0.0f;
   for (uint j = 0; j < a.chosen; ++j) {
-    best = next_ranked(c, logits, a.experts, best, j > 0);
+    best = next_ranked(c, logits, kept, a.experts, best, j > 0);
     if (j == 0) largest = best.value;
     const float weight = exponential(best.value - largest);
     total += weight;
