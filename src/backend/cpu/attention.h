@@ -21,7 +21,7 @@ struct AttentionKernel {
   using Wide = WideStore<L, Store>;
   static constexpr int kMaxRows = AttentionTask::kMaxRows;
   // From this many rows on it pays to widen a page once instead of each of its elements for every tile.
-  static constexpr int kWidenRows = 16;
+  static constexpr int kWidenRows = 48;
 
   static Partial partial_at(float* memory) { return {memory, memory + kMaxRows, memory + 2 * kMaxRows}; }
   static void clear(const Partial& p, int rows, int value_size) {
