@@ -11,68 +11,58 @@
 //   go in pairs, the odd one first.
 // Tokens a row does not see have weight 0 and change nothing, as every value that is read is finite.
 #pragma once
-#include "backend/cpu/kv_store.h"
-#include "backend/cpu/math.h"
+#include "backend/cpu/attention_page.h"
 
 namespace tempo9::backend::cpu {
-
-// The running softmax of a task's rows, in memory of partial_floats().
-struct Partial {
-  float* largest;
-  float* total;
-  float* sums;  // rows x value_size
-};
 
 template <class L, template <class> class StoreOf>
 struct AttentionKernel {
   using Store = StoreOf<L>;
-  using Page = typename Store::Page;
-  using Factor = typename Store::Factor;
-  using Floats = typename L::Floats;
-  static constexpr float kNone = -1e30f;
+  using Wide = WideStore<L, Store>;
   static constexpr int kMaxRows = AttentionTask::kMaxRows;
-
-  // Vectors beside each other in a tile of R rows: a power of two, as registers allow.
-  template <int R>
-  static constexpr int width() {
-    int w = 1;
-    while (w < 4 && 2 * w * R <= L::kAccumulators && 2 * w * L::kLanes <= kPageTokens) w *= 2;
-    return w;
-  }
+  // From this many rows on it pays to widen a page once instead of each of its elements for every tile.
+  static constexpr int kWidenRows = 48;
 
   static Partial partial_at(float* memory) { return {memory, memory + kMaxRows, memory + 2 * kMaxRows}; }
-  static Partial row_of(const Partial& p, int row, int value_size) {
-    return {p.largest + row, p.total + row, p.sums + row * value_size};
-  }
   static void clear(const Partial& p, int rows, int value_size) {
     for (int r = 0; r < rows; ++r) {
-      p.largest[r] = kNone;
+      p.largest[r] = kNoScore;
       p.total[r] = 0;
     }
     std::memset(p.sums, 0, sizeof(float) * static_cast<size_t>(rows) * static_cast<size_t>(value_size));
   }
 
-  // A task with its queries ready for Store::step, rows x key_size / kPack, and what each row sees.
+  // A task, what each of its rows sees, and memory for a wide page.
   struct Job {
     const AttentionTask& task;
-    const Factor* queries;
+    float* wide;
     int first[kMaxRows], last[kMaxRows];  // positions
 
     int first_split() const { return first[0] / kSplitTokens; }
     int last_split() const { return last[task.rows - 1] / kSplitTokens; }
   };
 
-  static void find_ranges(Job& job) {
-    const AttentionTask& task = job.task;
+  static Job make_job(const AttentionTask& task, float* scratch) {
+    Job job{task, after_queries(task, scratch) + 2 * partial_floats(task.head, kMaxRows), {}, {}};
     for (int r = 0; r < task.rows; ++r) {
       const int position = task.first_position + (task.first + r) / task.group;
       job.last[r] = position;
       job.first[r] = task.window > 0 && position >= task.window ? position - task.window + 1 : 0;
     }
+    return job;
   }
 
-  static const Factor* load_queries(const AttentionTask& task, float* scratch) {
-    auto* out = reinterpret_cast<Factor*>(scratch);
+  static void find_seen(const Job& job, int page, Seen* seen) {
+    for (int r = 0; r < job.task.rows; ++r) {
+      const int from = job.first[r] - page * kPageTokens, to = job.last[r] + 1 - page * kPageTokens;
+      const int high = to < 0 ? 0 : to < kPageTokens ? to : kPageTokens;
+      seen[r] = {from < 0 ? 0 : from < high ? from : high, high};
+    }
+  }
+
+  // Queries ready for S::step, rows x key_size / kPack.
+  template <class S>
+  static void load_queries(const AttentionTask& task, typename S::Factor* out) {
     const auto scale = L::set(task.scale * kLog2E);
     const int size = task.head.key_size;
     for (int r = 0; r < task.rows; ++r) {
@@ -81,57 +71,9 @@ struct AttentionKernel {
       for (int d = 0; d < size; d += 16) {
         float scaled[16];
         for (int i = 0; i < 16; i += L::kLanes) L::store(scaled + i, L::mul(L::load(query + d + i), scale));
-        Store::pack(scaled, 16, out + (r * size + d) / Store::kPack);
+        S::pack(scaled, 16, out + (r * size + d) / S::kPack);
       }
     }
-    return out;
-  }
-
-  // R rows by T vectors of tokens.
-  template <int R, int T>
-  static void score_tile(const Factor* queries, int steps, const Page& page, int token, float* scores) {
-    Floats sum[R][T];
-    for (int r = 0; r < R; ++r)
-      for (int t = 0; t < T; ++t) sum[r][t] = L::zero();
-    for (int first = 0; first < steps; first += Store::kScaledSteps) {
-      const auto scales = Store::template key_scales<T>(page, first, token);
-      const int last = steps - first < Store::kScaledSteps ? steps : first + Store::kScaledSteps;
-      for (int s = first; s < last; ++s) {
-        decltype(Store::load_key(page.keys, scales, 0)) key[T];
-#pragma GCC unroll 4
-        for (int t = 0; t < T; ++t) key[t] = Store::load_key(page.key(s, token + t * L::kLanes), scales, t);
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-          for (int t = 0; t < T; ++t) sum[r][t] = Store::step(key[t], queries[r * steps + s], sum[r][t]);
-      }
-    }
-    for (int r = 0; r < R; ++r)
-      for (int t = 0; t < T; ++t) L::store(scores + r * kPageTokens + token + t * L::kLanes, sum[r][t]);
-  }
-
-  // R rows by V vectors of dimensions, over a range of steps.
-  template <int R, int V>
-  static void sum_tile(const Factor* weights, const float* alpha, const Page& page, int dimension, int first,
-                       int last, float* sums) {
-    Floats sum[R][V];
-    for (int r = 0; r < R; ++r)
-      for (int v = 0; v < V; ++v)
-        sum[r][v] = L::mul(L::load(sums + r * page.value_size + dimension + v * L::kLanes), L::set(alpha[r]));
-    const auto scales = Store::template value_scales<V>(page, dimension);
-    for (int s = first; s < last; ++s) {
-      decltype(Store::load_value(page.values, scales, 0, s)) value[V];
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v)
-        value[v] = Store::load_value(page.value(s, dimension + v * L::kLanes), scales, v, s);
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v)
-          sum[r][v] = Store::step(value[v], weights[r * kPageTokens + s], sum[r][v]);
-    }
-    for (int r = 0; r < R; ++r)
-      for (int v = 0; v < V; ++v) L::store(sums + r * page.value_size + dimension + v * L::kLanes, sum[r][v]);
   }
 
   static float exp2_one(float x) {
@@ -140,83 +82,28 @@ struct AttentionKernel {
     return lanes[0];
   }
 
-  static float sum_of_weights(const float* w) {
-    float s[16];
-    for (int i = 0; i < 16; ++i) s[i] = (w[i] + w[i + 16]) + (w[i + 32] + w[i + 48]);
-    return fold16<L>(s);
-  }
-
-  // Turns the scores of tokens low .. high - 1 into weights and all others into 0; updates largest and total.
-  // Returns alpha.
-  static float soften(float* scores, int low, int high, const Partial& row, Factor* weights) {
-    for (int t = 0; t < low; ++t) scores[t] = kNone;
-    for (int t = high; t < kPageTokens; ++t) scores[t] = kNone;
-    Floats top = L::load(scores);
-    for (int t = L::kLanes; t < kPageTokens; t += L::kLanes) top = L::max(top, L::load(scores + t));
-    float lanes[L::kLanes], largest = *row.largest;
-    L::store(lanes, top);
-    for (float x : lanes) largest = x > largest ? x : largest;
-    for (int t = 0; t < kPageTokens; t += L::kLanes)
-      L::store(scores + t, exp2_of_negative<L>(L::sub(L::load(scores + t), L::set(largest))));
-    for (int t = 0; t < low; ++t) scores[t] = 0;
-    for (int t = high; t < kPageTokens; ++t) scores[t] = 0;
-    Store::pack(scores, kPageTokens, weights);
-    const float alpha = exp2_one(*row.largest - largest);
-    *row.total = *row.total * alpha + sum_of_weights(scores);
-    *row.largest = largest;
-    return alpha;
-  }
-
-  // Rows row .. row + R - 1 of the task through one page.
-  template <int R>
-  static void page_rows(const Job& job, int row, int page_number, const Partial& partial) {
+  template <class S>
+  static typename S::Page open_page(const Job& job, int number) {
     const AttentionTask& task = job.task;
-    const int first_token = page_number * kPageTokens, value_size = task.head.value_size;
-    int low[R], high[R], lowest = kPageTokens, highest = 0;
-    for (int r = 0; r < R; ++r) {
-      const int from = job.first[row + r] - first_token, to = job.last[row + r] + 1 - first_token;
-      high[r] = to < 0 ? 0 : to < kPageTokens ? to : kPageTokens;
-      low[r] = from < 0 ? 0 : from < high[r] ? from : high[r];
-      if (low[r] == high[r]) continue;
-      lowest = low[r] < lowest ? low[r] : lowest;
-      highest = high[r] > highest ? high[r] : highest;
-    }
-    if (highest == 0) return;
-
-    const Page page(const_cast<std::byte*>(task.pages[page_number]) + task.head_offset, task.head);
-    alignas(64) float scores[R * kPageTokens];
-    alignas(64) Factor weights[R * kPageTokens];
-    float alpha[R];
-    constexpr int kWidth = width<R>(), kSpan = kWidth * L::kLanes;
-    const int steps = task.head.key_size / Store::kPack;
-    const Factor* queries = job.queries + row * steps;
-    for (int t = lowest / kSpan * kSpan; t < highest; t += kSpan)
-      score_tile<R, kWidth>(queries, steps, page, t, scores);
-    for (int r = 0; r < R; ++r)
-      alpha[r] = soften(scores + r * kPageTokens, low[r], high[r], row_of(partial, row + r, value_size),
-                        weights + r * kPageTokens);
-    float* sums = partial.sums + row * value_size;
-    const int first = lowest / Store::kPack, last = (highest + Store::kPack - 1) / Store::kPack;
-    int d = 0;
-    for (; d + kSpan <= value_size; d += kSpan)
-      sum_tile<R, kWidth>(weights, alpha, page, d, first, last, sums);
-    for (; d < value_size; d += L::kLanes) sum_tile<R, 1>(weights, alpha, page, d, first, last, sums);
+    const typename Store::Page page(const_cast<std::byte*>(task.pages[number]) + task.head_offset, task.head);
+    if constexpr (S::kWide)
+      return S::widen(page, task.head, job.wide);
+    else
+      return page;
   }
 
   // Clears `partial` and takes all rows through one split.
-  static void take_split(const Job& job, int split, const Partial& partial) {
+  template <class S>
+  static void take_split(const Job& job, int split, const typename S::Factor* queries,
+                         const Partial& partial) {
     const int rows = job.task.rows, first_page = job.first[0] / kPageTokens;
     const int last_page = job.last[rows - 1] / kPageTokens;
     clear(partial, rows, job.task.head.value_size);
     for (int p = split * kSplitPages; p < (split + 1) * kSplitPages && p <= last_page; ++p) {
       if (p < first_page) continue;
-      int r = 0;
-      if constexpr (L::kAccumulators >= 16)
-        for (; r + 8 <= rows; r += 8) page_rows<8>(job, r, p, partial);
-      for (; r + 4 <= rows; r += 4) page_rows<4>(job, r, p, partial);
-      if (r + 3 == rows) page_rows<3>(job, r, p, partial);
-      if (r + 2 == rows) page_rows<2>(job, r, p, partial);
-      if (r + 1 == rows) page_rows<1>(job, r, p, partial);
+      Seen seen[kMaxRows];
+      find_seen(job, p, seen);
+      PageKernel<L, S>::take_rows(rows, open_page<S>(job, p), job.task.head.key_size, queries, seen, partial);
     }
   }
 
@@ -261,29 +148,41 @@ struct AttentionKernel {
     }
   }
 
-  static void attend(const AttentionTask& task, float* scratch) {
-    Job job{task, load_queries(task, scratch), {}, {}};
-    find_ranges(job);
+  static bool widens(const AttentionTask& task) { return Store::kWidens && task.rows >= kWidenRows; }
+
+  template <class S>
+  static void attend_by(const AttentionTask& task, float* scratch) {
+    const Job job = make_job(task, scratch);
+    auto* queries = reinterpret_cast<typename S::Factor*>(scratch);
+    load_queries<S>(task, queries);
     float* memory = after_queries(task, scratch);
     const Partial all = partial_at(memory);
     const Partial part = partial_at(memory + partial_floats(task.head, kMaxRows));
     start(task, all);
     for (int split = job.first_split(); split <= job.last_split(); ++split) {
-      take_split(job, split, part);
+      take_split<S>(job, split, queries, part);
       fold(job, split, part, all);
     }
     finish(task, all);
   }
 
+  static void attend(const AttentionTask& task, float* scratch) {
+    widens(task) ? attend_by<Wide>(task, scratch) : attend_by<Store>(task, scratch);
+  }
+
+  template <class S>
+  static void attend_split_by(const AttentionTask& task, int split, float* scratch, float* partial) {
+    auto* queries = reinterpret_cast<typename S::Factor*>(scratch);
+    load_queries<S>(task, queries);
+    take_split<S>(make_job(task, scratch), split, queries, partial_at(partial));
+  }
   static void attend_split(const AttentionTask& task, int split, float* scratch, float* partial) {
-    Job job{task, load_queries(task, scratch), {}, {}};
-    find_ranges(job);
-    take_split(job, split, partial_at(partial));
+    widens(task) ? attend_split_by<Wide>(task, split, scratch, partial)
+                 : attend_split_by<Store>(task, split, scratch, partial);
   }
 
   static void fold_splits(const AttentionTask& task, float* partials, float* scratch) {
-    Job job{task, nullptr, {}, {}};
-    find_ranges(job);
+    const Job job = make_job(task, scratch);
     const Partial all = partial_at(after_queries(task, scratch));
     start(task, all);
     for (int split = job.first_split(); split <= job.last_split(); ++split) {
@@ -293,9 +192,7 @@ struct AttentionKernel {
     finish(task, all);
   }
 
-  static constexpr KvKernels table() {
-    return {Store::write, attend, attend_split, fold_splits};
-  }
+  static constexpr KvKernels table() { return {Store::write, attend, attend_split, fold_splits}; }
 };
 
 }  // namespace tempo9::backend::cpu

@@ -114,7 +114,8 @@ struct KvKernels {
 }
 [[gnu::always_inline]] constexpr size_t attention_scratch_floats(KvHead head) {
   return static_cast<size_t>(AttentionTask::kMaxRows) * static_cast<size_t>(head.key_size) +
-         2 * partial_floats(head, AttentionTask::kMaxRows);
+         2 * partial_floats(head, AttentionTask::kMaxRows) +
+         static_cast<size_t>(kPageTokens) * static_cast<size_t>(head.key_size + head.value_size);
 }
 
 struct Kernels {

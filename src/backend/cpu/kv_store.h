@@ -5,7 +5,9 @@
 // of the keys behind the keys, and those of the values behind the values, both [blocks of dimensions][64].
 //
 // A store is asked for the scales of a tile first and then, with them, for its vectors. Steps are elements of
-// a key, in ascending order; kScaledSteps of them share their scales.
+// a key, in ascending order; kScaledSteps of them share their scales. kTokens tokens are used together.
+// kWidens: whether many rows go faster over a wide page (kv_wide.h). kPacksInPlace: weights are factors as
+// they are.
 #pragma once
 #include "backend/cpu/kernels.h"
 
@@ -53,7 +55,8 @@ struct Unscaled {
 template <class L>
 struct OneByOne {
   using Factor = float;  // what a vector of elements is multiplied with: a query or a weight
-  static constexpr int kPack = 1;
+  static constexpr int kPack = 1, kTokens = 1;
+  static constexpr bool kWide = false, kWidens = true, kPacksInPlace = true;
   static typename L::Floats step(typename L::Floats x, Factor f, typename L::Floats sum) {
     return L::fma(L::set(f), x, sum);
   }
@@ -98,7 +101,8 @@ struct BfloatStore : Unscaled<BfloatStore<L>> {
   using Element = uint32_t;
   using Factor = uint32_t;
   using Page = PageHead<BfloatStore>;
-  static constexpr int kPack = 2;
+  static constexpr int kPack = 2, kTokens = 2;
+  static constexpr bool kWide = false, kWidens = !L::kDotsPairs, kPacksInPlace = false;
   static typename L::Pairs load(const Element* p) { return L::load_pairs(p); }
   static typename L::Floats step(typename L::Pairs x, Factor f, typename L::Floats sum) {
     return L::pair_dot(x, f, sum);

@@ -11,7 +11,8 @@
 namespace tempo9::backend::cpu {
 
 struct Avx2Leaf {
-  static constexpr int kLanes = 8, kTileRows = 4, kAccumulators = 8;
+  static constexpr int kLanes = 8, kTileRows = 4, kRegisters = 16;
+  static constexpr bool kDotsPairs = false;
   using Floats = __m256;
   using Ints = __m256i;
   using Quads = __m256i;
@@ -38,6 +39,17 @@ struct Avx2Leaf {
     return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
   }
   static Floats to_floats(Ints x) { return _mm256_cvtepi32_ps(x); }
+
+  static float sum_of_lanes(Floats x) {
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+  }
+  static float largest_lane(Floats x) {
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+  }
 
   static Floats load_half(const uint16_t* p) { return _mm256_cvtph_ps(ints128(p)); }
   static Floats load_bfloat(const uint16_t* p) {
@@ -128,12 +140,14 @@ struct Avx2Leaf {
     return ints(p);
   }
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
-    const Ints upper = _mm256_set1_epi32(static_cast<int32_t>(0xffff0000));
-    const Ints q = _mm256_set1_epi32(static_cast<int32_t>(pair));
-    sum = fma(_mm256_castsi256_ps(_mm256_and_si256(x, upper)),
-              _mm256_castsi256_ps(_mm256_and_si256(q, upper)), sum);
-    return fma(_mm256_castsi256_ps(_mm256_slli_epi32(x, 16)), _mm256_castsi256_ps(_mm256_slli_epi32(q, 16)),
-               sum);
+    const Pairs q = _mm256_set1_epi32(static_cast<int32_t>(pair));
+    return fma(even_of(x), even_of(q), fma(odd_of(x), odd_of(q), sum));
+  }
+  static Floats odd_of(Pairs x) {
+    return _mm256_castsi256_ps(_mm256_and_si256(x, _mm256_set1_epi32(static_cast<int32_t>(0xffff0000))));
+  }
+  static Floats even_of(Pairs x) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(x, 16));
   }
 
   static float largest_magnitude(const float* x) {

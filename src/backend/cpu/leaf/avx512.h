@@ -11,7 +11,8 @@
 namespace tempo9::backend::cpu {
 
 struct Avx512Leaf {
-  static constexpr int kLanes = 16, kTileRows = 8, kAccumulators = 16;
+  static constexpr int kLanes = 16, kTileRows = 8, kRegisters = 32;
+  static constexpr bool kDotsPairs = false;
   using Floats = __m512;
   using Ints = __m512i;
   using Quads = __m512i;
@@ -39,6 +40,19 @@ struct Avx512Leaf {
     return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
   }
   static Floats to_floats(Ints x) { return _mm512_cvtepi32_ps(x); }
+
+  static float sum_of_lanes(Floats x) {
+    const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+  }
+  static float largest_lane(Floats x) {
+    const __m256 h = _mm256_max_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+  }
 
   static Floats load_half(const uint16_t* p) { return _mm512_cvtph_ps(ints256(p)); }
   static Floats load_bfloat(const uint16_t* p) {
@@ -89,13 +103,13 @@ struct Avx512Leaf {
 
   static Pairs load_pairs(const uint32_t* p) { return _mm512_loadu_si512(p); }
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
-    const Ints upper = _mm512_set1_epi32(static_cast<int32_t>(0xffff0000));
-    const Ints q = _mm512_set1_epi32(static_cast<int32_t>(pair));
-    sum = fma(_mm512_castsi512_ps(_mm512_and_si512(x, upper)),
-              _mm512_castsi512_ps(_mm512_and_si512(q, upper)), sum);
-    return fma(_mm512_castsi512_ps(_mm512_slli_epi32(x, 16)), _mm512_castsi512_ps(_mm512_slli_epi32(q, 16)),
-               sum);
+    const Pairs q = _mm512_set1_epi32(static_cast<int32_t>(pair));
+    return fma(even_of(x), even_of(q), fma(odd_of(x), odd_of(q), sum));
   }
+  static Floats odd_of(Pairs x) {
+    return _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32(static_cast<int32_t>(0xffff0000))));
+  }
+  static Floats even_of(Pairs x) { return _mm512_castsi512_ps(_mm512_slli_epi32(x, 16)); }
 
   static float largest_magnitude(const float* x) {
     const Ints mask = _mm512_set1_epi32(0x7fffffff);

@@ -5,6 +5,7 @@
 namespace tempo9::backend::cpu {
 
 struct Avx512Bf16Leaf : Avx512Leaf {
+  static constexpr bool kDotsPairs = true;
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
     const auto q = _mm512_set1_epi32(static_cast<int32_t>(pair));
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(x), reinterpret_cast<__m512bh>(q));

@@ -15,7 +15,8 @@ namespace tempo9::backend::cpu {
 
 template <class Final>
 struct NeonLeaf {
-  static constexpr int kLanes = 4, kTileRows = 8, kAccumulators = 16;
+  static constexpr int kLanes = 4, kTileRows = 8, kRegisters = 32;
+  static constexpr bool kDotsPairs = false;
   using Floats = float32x4_t;
   using Ints = int32x4_t;
   using Quads = uint8x16_t;
@@ -41,6 +42,12 @@ struct NeonLeaf {
     return vreinterpretq_f32_s32(vshlq_n_s32(exponent, 23));
   }
   static Floats to_floats(Ints x) { return vcvtq_f32_s32(x); }
+
+  static float sum_of_lanes(Floats x) {
+    const float32x2_t s = vadd_f32(vget_low_f32(x), vget_high_f32(x));
+    return vget_lane_f32(vpadd_f32(s, s), 0);
+  }
+  static float largest_lane(Floats x) { return vmaxvq_f32(x); }
 
   static Floats load_half(const uint16_t* p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
   static Floats load_bfloat(const uint16_t* p) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16)); }
@@ -83,10 +90,11 @@ struct NeonLeaf {
   static Pairs load_pairs(const uint32_t* p) { return vld1q_u32(p); }
   // bfdot rounds otherwise.
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
-    const uint32x4_t upper = vdupq_n_u32(0xffff0000u), q = vdupq_n_u32(pair);
-    sum = fma(vreinterpretq_f32_u32(vandq_u32(x, upper)), vreinterpretq_f32_u32(vandq_u32(q, upper)), sum);
-    return fma(vreinterpretq_f32_u32(vshlq_n_u32(x, 16)), vreinterpretq_f32_u32(vshlq_n_u32(q, 16)), sum);
+    const Pairs q = vdupq_n_u32(pair);
+    return fma(even_of(x), even_of(q), fma(odd_of(x), odd_of(q), sum));
   }
+  static Floats odd_of(Pairs x) { return vreinterpretq_f32_u32(vandq_u32(x, vdupq_n_u32(0xffff0000u))); }
+  static Floats even_of(Pairs x) { return vreinterpretq_f32_u32(vshlq_n_u32(x, 16)); }
 
   static float largest_magnitude(const float* x) {
     const uint32x4_t mask = vdupq_n_u32(0x7fffffff);

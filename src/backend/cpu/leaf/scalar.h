@@ -20,9 +20,10 @@
 namespace tempo9::backend::cpu {
 
 struct ScalarLeaf {
-  static constexpr int kLanes = 1;         // divides 16
-  static constexpr int kTileRows = 2;      // activation rows of a tile, as registers allow
-  static constexpr int kAccumulators = 4;  // sums that attention keeps in registers
+  static constexpr int kLanes = 1;           // divides 16
+  static constexpr int kTileRows = 2;        // activation rows of a tile, as registers allow
+  static constexpr int kRegisters = 16;      // of Floats
+  static constexpr bool kDotsPairs = false;  // whether pair_dot is one instruction
   using Floats = float;
   using Ints = int32_t;
   using Quads = uint32_t;
@@ -46,6 +47,10 @@ struct ScalarLeaf {
     return quant::float_from_bits(static_cast<uint32_t>(exponent + 127) << 23);
   }
   static Floats to_floats(Ints x) { return static_cast<float>(x); }
+
+  // Of the lanes of one vector. They are added by halves: lane i and lane i + kLanes / 2, and so on.
+  static float sum_of_lanes(Floats x) { return x; }
+  static float largest_lane(Floats x) { return x; }  // if none is NaN
 
   // Sixteen-bit floats. Loading is exact, storing rounds to nearest, ties to even.
   static Floats load_half(const uint16_t* p) { return quant::half_to_float(*p); }
@@ -101,10 +106,11 @@ struct ScalarLeaf {
   // the vdpbf16ps instruction (which flushes subnormals; they do not matter to the callers).
   static Pairs load_pairs(const uint32_t* p) { return *p; }
   static Floats pair_dot(Pairs x, uint32_t pair, Floats sum) {
-    const auto odd = [](uint32_t v) { return quant::float_from_bits(v & 0xffff0000u); };
-    const auto even = [](uint32_t v) { return quant::float_from_bits(v << 16); };
-    return fma(even(x), even(pair), fma(odd(x), odd(pair), sum));
+    return fma(even_of(x), even_of(pair), fma(odd_of(x), odd_of(pair), sum));
   }
+  // The second of each pair, and the first.
+  static Floats odd_of(Pairs x) { return quant::float_from_bits(x & 0xffff0000u); }
+  static Floats even_of(Pairs x) { return quant::float_from_bits(x << 16); }
 
   // Of 32 values, the largest magnitude; a NaN counts as larger than everything.
   static float largest_magnitude(const float* x) {
