@@ -80,9 +80,9 @@ def get(port: int, path: str) -> tuple[int, str]:
     return response.status, response.read().decode()
 
 
-def post(port: int, path: str, body: dict) -> tuple[int, str]:
+def post(port: int, path: str, body: bytes) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=3600)
-    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
     response = connection.getresponse()
     return response.status, response.read().decode()
 

@@ -19,6 +19,7 @@ Prints a table per scenario and writes all figures to bench/results/.
 
 import argparse
 import csv
+import json
 import pathlib
 import statistics
 import threading
@@ -140,9 +141,11 @@ def schema(server: Server, args: argparse.Namespace) -> typing.Iterator[Figure]:
         return  # nobody knows when the peer would answer
     text = {"type": "string", "maxLength": 2000}
     bounded = {"type": "object", "properties": {"text": text}, "required": ["text"]}
-    for kind, asked in (("a schema that explodes", exploding_schema(6)), ("a text of bounded length", bounded)):
-        form = {"type": "json_schema", "json_schema": {"name": "s", "schema": asked}}
-        body = {"messages": [user("Write a long text.")], "response_format": form, "max_tokens": 40}
+    for kind, make in (("a schema that explodes", lambda: exploding_schema(6)), ("a text of bounded length", lambda: bounded)):
+        form = {"type": "json_schema", "json_schema": {"name": "s", "schema": make()}}
+        # Written before the reply runs: nothing here may keep this program from reading its pieces.
+        body = json.dumps({"messages": [user("Write a long text.")], "response_format": form, "max_tokens": 40}).encode()
+        del form
         figures, status = beside_a_reply(
             server, args, kind, lambda body=body: post(server.port, "/v1/chat/completions", body)[0]
         )
