@@ -366,6 +366,7 @@ void LocalEngine::finish(std::unique_ptr<RequestState> request, FinishReason rea
   }
   Finished end{reason, request->usage, std::move(error), {}};
   if (request->embeds() && reason == FinishReason::kEndToken) end.embedding = request->pooler->finish();
+  publish_stats();  // who hears of the end finds it counted
   request->sink->on_event(std::move(end));
 }
 
