@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread_priority.h"
 #include "grammar/client_grammars.h"
 
 namespace tempo9::grammar {
@@ -112,6 +113,7 @@ Compiled Compiler::run(const Job& job) {
   }
   auto task = std::make_shared<Task>();
   task->thread = std::thread([task, vocabulary = vocabulary_, tag = job.tag, subject = job.subject] {
+    lower_thread_priority();  // running replies come first
     Compiled result = compile_tag(*vocabulary, tag, subject);
     const std::lock_guard lock(task->mutex);
     task->result = std::move(result);

@@ -93,8 +93,19 @@ class Builder final : public nlohmann::json_sax<Json> {
       return &open_.back()->back();
     }
     auto& members = *open_.back()->get_ptr<Json::object_t*>();
+    make_room(members);
     members.push_back({std::move(key_), std::move(value)});
     return &members.back().second;
+  }
+
+  // Where the container grew by itself it would copy the members and all below them, since their keys are
+  // constant: time that grows with the depth, and with it a request of a few megabytes that takes seconds.
+  static void make_room(Json::object_t& members) {
+    if (members.size() < members.capacity()) return;
+    Json::object_t larger;
+    larger.reserve(std::max<size_t>(2, 2 * members.size()));
+    for (auto& [name, value] : members) larger.push_back({name, std::move(value)});
+    members = std::move(larger);
   }
 
   Json root_;
