@@ -5,9 +5,9 @@ From each model llama-quantize makes a file of every format. The truth about suc
 its decoded weights with float32 keys and values: the `reference` device, which is slow, or for large models (--decoded)
 the `cpu` device on weights that llama-quantize decoded to float32, which is the same arithmetic in another order of sums.
 Mean Kullback-Leibler divergences of the next-token distributions from that truth, ours and the peer's, are printed and
-written to bench/results/<cpu>/formats-<model>-<tokens>-<date>.csv. Exits with 1 where ours exceeds the peer's by more than a tenth and by
-more than chance explains: twice the standard error (the positions of a sequence share what they attend to, so a few sequences
-decide the mean, and only more of them make it certain).
+written to bench/results/<cpu>/formats-<model>-<tokens>-by-<window>-<date>.csv. Exits with 1 where ours exceeds
+the peer's by more than a tenth and by more than chance explains: twice the standard error (the positions of a sequence share
+what they attend to, so a few sequences decide the mean, and only more of them make it certain).
 
     bench/formats.py --tiny --tokens 2000
     bench/formats.py --decoded --models models/SmolLM2-135M-Instruct.Q4_1.gguf --tokens 2000
@@ -98,7 +98,7 @@ def measure(args: argparse.Namespace, programs: Programs, model: pathlib.Path) -
             if args.decoded:
                 quantize(programs, file, decoded, "F32")
                 truth = Truth(decoded, ("--device", "cpu", "--kv-type", "f32"))
-            result = Measured(model.stem, form, *compare(programs, file, truth, args.text, args.tokens, WINDOW))
+            result = Measured(model.stem, form, *compare(programs, file, truth, args.text, args.tokens, args.window))
             measured.append(result)
             print(f"  {model.stem} {form}: ours {result.ours.mean:.3e}, peer {result.peer.mean:.3e}, "
                   f"ratio {result.ratio:.3f} ± {result.ratio_error:.3f}", flush=True)  # fmt: skip
@@ -131,19 +131,20 @@ def main() -> None:
     parser.add_argument("--decoded", action="store_true", help="the truth from the cpu device on decoded weights")
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
     parser.add_argument("--tokens", type=int, default=1000)
+    parser.add_argument("--window", type=int, default=WINDOW, help="tokens of a sequence")
     parser.add_argument("--scratch", type=pathlib.Path, help="a folder for files of a few gigabytes")
     add_options(parser)
     args, programs = parse(parser)
 
     too_far = []
     for model in args.models:
-        too_far += report(measure(args, programs, model), f"{model.stem}-{args.tokens}")
+        too_far += report(measure(args, programs, model), f"{model.stem}-{args.tokens}-by-{args.window}")
     if args.tiny:
         measured = []
         with tempfile.TemporaryDirectory() as folder:
             for arch, model in TINY.items():
                 measured += measure(args, programs, model.write(pathlib.Path(folder) / f"tiny-{arch}.gguf"))
-        too_far += report(measured, f"tiny-{args.tokens}")
+        too_far += report(measured, f"tiny-{args.tokens}-by-{args.window}")
     if too_far:
         raise SystemExit(f"more than {TOLERANCE} times as far from the truth as the peer: {', '.join(too_far)}")
 
