@@ -227,7 +227,6 @@ const StepPlan& Scheduler::plan_pass() {
   kv_.copied(pass_.copies.size());  // in front of all that follows
   for (const StepPart& part : pass_.parts)
     pass_owners_.push_back(running_[static_cast<size_t>(part.owner)].get());
-  sliced_ = true;
   return pass_;
 }
 
@@ -255,8 +254,7 @@ void Scheduler::count_in(const StepPlan& plan) {
 
 void Scheduler::completed(std::chrono::nanoseconds time) {
   kv_.copied(plan_.copies.size());
-  budget_.observe(reply_rows_, prompt_rows_, time, sliced_);
-  sliced_ = pass_runs();
+  budget_.observe(reply_rows_, prompt_rows_, time);
   count_in(plan_);
   plan_.copies.clear(), plan_.saves.clear();
 }

@@ -94,7 +94,6 @@ class Scheduler {
   int reply_rows_ = 0, prompt_rows_ = 0;  // of plan_
   StepPlan pass_, no_pass_;
   std::vector<RequestState*> pass_owners_;  // of its parts; null: gone
-  bool sliced_ = false;                     // since the last step
   std::vector<kv::Sequence> orphans_;       // what those were computing into
   uint64_t preemptions_ = 0;
 };

@@ -9,7 +9,6 @@ constexpr double kNewest = 0.3;       // weight of the newest step in a cost
 constexpr double kLeastSlice = 0.25;  // of a step of replies
 constexpr int kLeastObserved = 8;     // rows; fewer cost little beyond the step's fixed part: noise
 constexpr int kFirstPass = 32;        // rows, as long as nothing is known
-constexpr double kMostStrain = 1.5;   // what goes beyond has other reasons: a reply that grew long, say
 
 void learn(double& cost, double newest) {
   cost = cost == 0 ? newest : cost + kNewest * (newest - cost);
@@ -17,17 +16,14 @@ void learn(double& cost, double newest) {
 
 }  // namespace
 
-double StepBudget::Steps::median() const {
-  const size_t n = std::min(count_, kRemembered);
+// The median: one step that the machine delayed says nothing.
+double StepBudget::reply_step() const {
+  const size_t n = std::min(reply_count_, kRemembered);
   if (n == 0) return 0;
-  auto steps = seconds_;
+  auto steps = reply_steps_;
   const auto middle = steps.begin() + static_cast<ptrdiff_t>(n / 2);
   std::nth_element(steps.begin(), middle, steps.begin() + static_cast<ptrdiff_t>(n));
   return *middle;
-}
-
-double StepBudget::reply_step() const {
-  return beside_pass_.empty() ? alone_.median() : beside_pass_.median() / strain_;
 }
 
 double StepBudget::gap() const {
@@ -45,28 +41,19 @@ int StepBudget::prompt_rows(int reply_rows) const {
   return static_cast<int>(std::clamp<double>(rows, least, most));
 }
 
-void StepBudget::observe(int reply_rows, int prompt_rows, std::chrono::nanoseconds time, bool beside_pass) {
+void StepBudget::observe(int reply_rows, int prompt_rows, std::chrono::nanoseconds time) {
   const double seconds = std::chrono::duration<double>(time).count();
-  if (prompt_rows == 0) return observe_reply(reply_rows, seconds, beside_pass);
+  if (prompt_rows == 0) {
+    reply_steps_[reply_count_++ % kRemembered] = seconds;
+    return;
+  }
   if (prompt_rows < kLeastObserved) return;
   const double fixed = reply_rows > 0 ? std::min(reply_step(), seconds) : 0;
   learn(row_cost_, (seconds - fixed) / prompt_rows);
 }
 
-void StepBudget::observe_reply(int reply_rows, double seconds, bool beside_pass) {
-  if (!beside_pass) {
-    alone_.add(seconds);
-    rows_alone_ = reply_rows;
-    beside_pass_.clear();
-    return;
-  }
-  beside_pass_.add(seconds);
-  if (const double alone = alone_.median(); reply_rows == rows_alone_ && alone > 0)
-    strain_ += kNewest * (std::clamp(seconds / alone, 1.0, kMostStrain) - strain_);
-}
-
 std::chrono::nanoseconds StepBudget::slice() const {
-  const double step = strain_ * reply_step(), seconds = std::max(gap() - step, kLeastSlice * step);
+  const double step = reply_step(), seconds = std::max(gap() - step, kLeastSlice * step);
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 

@@ -6,14 +6,13 @@
 #pragma once
 #include <array>
 #include <chrono>
-#include <cstddef>
 
 namespace tempo9::engine {
 
 struct StepBudgetOptions {
   int step_rows = 512;                      // of all kinds, at most
   int least_prompt_rows = 16;               // of a step: prompts never stand still
-  double slowdown = 1.75;                   // of a gap between tokens that a prompt may cause
+  double slowdown = 2.0;                    // of a gap between tokens that a prompt may cause
   std::chrono::nanoseconds longest_gap{0};  // instead of `slowdown`, if not 0
 };
 
@@ -23,9 +22,7 @@ class StepBudget {
 
   // Prompt rows for a step in which `reply_rows` rows continue replies.
   int prompt_rows(int reply_rows) const;
-  // `beside_pass`: the device computed a slice of a pass since the last step, so that the caches hold other
-  // rows.
-  void observe(int reply_rows, int prompt_rows, std::chrono::nanoseconds time, bool beside_pass = false);
+  void observe(int reply_rows, int prompt_rows, std::chrono::nanoseconds time);
 
   // Time for prompts between two steps of replies; 0 as long as nothing is known about these.
   std::chrono::nanoseconds slice() const;
@@ -36,31 +33,16 @@ class StepBudget {
   const StepBudgetOptions& options() const { return options_; }
 
  private:
-  // Seconds of the last steps without prompts.
-  class Steps {
-   public:
-    void add(double seconds) { seconds_[count_++ % kRemembered] = seconds; }
-    void clear() { count_ = 0; }
-    bool empty() const { return count_ == 0; }
-    double median() const;  // one step that the machine delayed says nothing
-
-   private:
-    static constexpr size_t kRemembered = 15;
-    std::array<double, kRemembered> seconds_{};
-    size_t count_ = 0;
-  };
-
+  static constexpr size_t kRemembered = 15;
   // More would let a short prompt that comes now wait long; fewer read the weights and what a prompt attends
   // to again and again.
   static constexpr int kSlices = 12;
-  void observe_reply(int reply_rows, double seconds, bool beside_pass);
-  double reply_step() const;  // as it would be without prompts
+  double reply_step() const;
   double gap() const;
 
   StepBudgetOptions options_;
-  Steps alone_, beside_pass_;
-  int rows_alone_ = 0;    // of the last step alone
-  double strain_ = 1;     // how much slower a step is beside a pass
+  std::array<double, kRemembered> reply_steps_{};  // seconds of the last steps without prompts
+  size_t reply_count_ = 0;
   double row_cost_ = 0;   // seconds that one more prompt row adds, recent steps counting more
   double pass_cost_ = 0;  // likewise seconds of a pass for each of its rows
 };

@@ -63,17 +63,6 @@ TEST(StepBudgetTest, APassHasTheRowsOfSeveralSlices) {
   EXPECT_EQ(budget.prompt_rows(1), 15) << "what delays no reply needs no pass";
 }
 
-TEST(StepBudgetTest, WhatAPassCostsTheRepliesIsPartOfTheGap) {
-  StepBudget budget({.step_rows = 512, .slowdown = 2.0});
-  for (int i = 0; i < 10; ++i) budget.observe(1, 0, microseconds(10'000));
-  for (int i = 0; i < 30; ++i) budget.observe(1, 0, microseconds(12'000), true);
-  EXPECT_NEAR(budget.slice().count(), 8e6, 1e4) << "twice 10 ms, of which a step takes 12";
-  for (int i = 0; i < 30; ++i) budget.observe(4, 0, microseconds(24'000), true);
-  EXPECT_NEAR(budget.slice().count(), 16e6, 2e4) << "four replies would take 20 ms alone";
-  for (int i = 0; i < 30; ++i) budget.observe(1, 0, microseconds(100'000), true);
-  EXPECT_GE(budget.slice().count(), 25e6) << "prompts never stand still";
-}
-
 TEST(StepBudgetTest, APassFollowsTheDepth) {
   StepBudget budget({.step_rows = 512, .slowdown = 2.5});
   for (int i = 0; i < 10; ++i) budget.observe(1, 0, time_of(0));
