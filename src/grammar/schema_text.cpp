@@ -89,10 +89,11 @@ std::string SchemaWriter::any_string() {
 // each, with shorter ones for the rest. Near the end of a block the same would happen; therefore all texts
 // but the longest are written in blocks that begin half a block later as well.
 std::string SchemaWriter::bounded_string(const Count& wanted) {
-  if (syntax_.texts != Texts::kJson) {
-    const std::string most = wanted.most ? std::to_string(*wanted.most) : "";
-    return grammar_.rule("string", quoted(fmt::format("{}{{{},{}}}", character(), wanted.least, most)));
-  }
+  const bool escapes = syntax_.texts == Texts::kJson;
+  const std::string plain =
+      fmt::format("{}{{{},{}}}", escapes ? std::string(kCharacter) : outside().complement().to_class(),
+                  wanted.least, wanted.most ? std::to_string(*wanted.most) : "");
+  if (!escapes) return grammar_.rule("string", quoted(plain));
   const std::string end = grammar_.rule("end", quote());
   const std::string block = characters(kBlock, "", false);
   std::string rest = end;
@@ -114,8 +115,6 @@ std::string SchemaWriter::bounded_string(const Count& wanted) {
   rest = characters(wanted.least % kBlock, rest, false);
   const int64_t before = wanted.least / kBlock;
   const std::string blocks = before == 0 ? "" : fmt::format("{}{{{},{}}}", block, before, before);
-  const std::string plain =
-      fmt::format("{}{{{},{}}}", kCharacter, wanted.least, wanted.most ? std::to_string(*wanted.most) : "");
   return grammar_.rule("string", fmt::format("{0} {1} {0} | {0} {2} {3}", quote(), plain, blocks, rest));
 }
 
@@ -125,11 +124,6 @@ std::string SchemaWriter::characters(int64_t count, std::string rest, bool or_fe
     rest = grammar_.rule("text", fmt::format("{}{} {} | \"\\\\\" {} {}", or_fewer ? quote() + " | " : "",
                                              kCharacter, rest, escape(), rest));
   return rest;
-}
-
-std::string SchemaWriter::character() {
-  if (syntax_.texts != Texts::kJson) return outside().complement().to_class();
-  return grammar_.rule("character", fmt::format("{} | \"\\\\\" {}", kCharacter, escape()));
 }
 
 // Of the escapes by number only those that are no surrogate: alone these stand for nothing.

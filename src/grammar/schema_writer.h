@@ -74,7 +74,6 @@ class SchemaWriter {
   std::string any_string();
   std::string bounded_string(const Count& wanted);
   std::string characters(int64_t count, std::string rest, bool or_fewer);
-  std::string character();
   std::string escape();
 
   // By the syntax; expressions.

@@ -17,7 +17,7 @@ namespace tempo9::server {
 struct CalledTool {
   chat::Tool::Kind kind = chat::Tool::Kind::kFunction;
   std::string name_space, name;
-  bool eager = false;
+  bool eager = false;  // chat::Tool::eager
 };
 
 // The tools of a request by the names that the model sees.
